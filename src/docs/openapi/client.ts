@@ -1,22 +1,11 @@
 import * as v from 'valibot';
 import { Change, changesByKind } from '../../fleet/changes/schema.ts';
-import {
-  AccidentLevel,
-  Handled,
-  LocationOutput,
-  VehicleLocationOutput,
-} from '../../fleet/lists/field-objects.ts';
+import * as objects from '../../fleet/lists/field-objects.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { Health } from '../../operator/api/service.ts';
-import {
-  DeliveryAttempt,
-  DeliveryDetails,
-  DeliverySummary,
-  LastAnswer,
-  ReplayInput,
-  ReplayOutcome,
-} from '../../webhooks/deliveries/read/schema.ts';
+import * as reads from '../../webhooks/deliveries/read/schema.ts';
+import { pick } from '../../webhooks/fields.ts';
 import { Filters } from '../../webhooks/filters.ts';
 import * as payloads from '../../webhooks/notifications/payloads.ts';
 import { SigningSecret, TestInput, TestSent, WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
@@ -60,20 +49,16 @@ export const clientDocument = (): Json =>
       WebhookFilters: Filters,
       SigningSecret,
       ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.item])),
-      AccidentLevel,
-      Handled,
-      Location: LocationOutput,
-      VehicleLocation: VehicleLocationOutput,
+      AccidentLevel: objects.AccidentLevel,
+      Handled: objects.Handled,
+      Location: objects.LocationOutput,
+      VehicleLocation: objects.VehicleLocationOutput,
       ExternalIdInput,
       ...Object.fromEntries(changesByKind.map(({ name, schema }) => [name, schema])),
       Change: v.pipe(Change, v.metadata(byKind)),
       ...payloads,
-      DeliverySummary,
-      DeliveryDetails,
-      DeliveryAttempt,
-      LastAnswer,
-      ReplayInput,
-      ReplayOutcome,
+      ...pick(reads, ['DeliverySummary', 'DeliveryDetails', 'DeliveryAttempt', 'LastAnswer']),
+      ...pick(reads, ['ReplayInput', 'ReplayOutcome']),
       TestInput,
       TestSent,
       Health,

@@ -1,14 +1,7 @@
 import * as v from 'valibot';
 import { LocationInput, VehicleLocationInput } from '../../fleet/lists/field-objects.ts';
 import { recordKinds } from '../../fleet/lists/registry.ts';
-import {
-  IngestBody,
-  IngestOutcome,
-  IngestRecord,
-  Rejection,
-  Warning,
-  WouldNotify,
-} from '../../ingest/schema.ts';
+import * as ingesting from '../../ingest/schema.ts';
 import * as accounts from '../../operator/api/accounts.ts';
 import * as channels from '../../operator/api/channels.ts';
 import * as connections from '../../operator/api/connections.ts';
@@ -19,6 +12,7 @@ import { operations } from '../../operator/api/operations.ts';
 import * as service from '../../operator/api/service.ts';
 import * as webhooks from '../../operator/api/webhooks.ts';
 import { SliceParameters } from '../../platform/http/requested-slice.ts';
+import { pick } from '../../webhooks/fields.ts';
 import { components, type Json, ref } from './components.ts';
 import { document, type Operation, type Parameter, type Reply } from './document.ts';
 import { recordName } from './examples.ts';
@@ -41,16 +35,14 @@ export const operatorDocument = (): Json =>
     },
     schemas: {
       IngestInput: v.object({
-        ...IngestBody.entries,
-        records: v.pipe(v.array(IngestRecord), v.minLength(1), v.maxLength(500)),
+        ...ingesting.IngestBody.entries,
+        records: v.pipe(v.array(ingesting.IngestRecord), v.minLength(1), v.maxLength(500)),
       }),
       ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.record])),
       Location: LocationInput,
       VehicleLocation: VehicleLocationInput,
-      IngestOutcome,
-      IngestWarning: Warning,
-      Rejection,
-      WouldNotify,
+      ...pick(ingesting, ['IngestOutcome', 'Rejection', 'WouldNotify']),
+      IngestWarning: ingesting.Warning,
       ...Object.fromEntries(Object.entries(schemas).filter(isBody)),
     },
     replies: Object.fromEntries(Object.entries(schemas).filter((entry) => !isBody(entry))),
@@ -84,10 +76,10 @@ const ingest: Operation = {
   body: 'IngestInput',
   reply: { name: 'IngestReply', message: 'Records processed', data: ref('IngestOutcome') },
   refusals: [
-    refused('records', IngestBody.entries.records, []),
-    refused('records', IngestBody.entries.records, Array(501)),
-    refused('notify', IngestBody.entries.notify, '?'),
-    refused('dryRun', IngestBody.entries.dryRun, '?'),
+    refused('records', ingesting.IngestBody.entries.records, []),
+    refused('records', ingesting.IngestBody.entries.records, Array(501)),
+    refused('notify', ingesting.IngestBody.entries.notify, '?'),
+    refused('dryRun', ingesting.IngestBody.entries.dryRun, '?'),
   ],
 };
 

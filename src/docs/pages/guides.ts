@@ -3,6 +3,18 @@ import { join } from 'node:path';
 import { fence } from './blocks.ts';
 import { withTables } from './resource-tables.ts';
 
+const below = (folder: string) => (path: string) => `${folder}/${path}`;
+const daily = [
+  'deploying',
+  'first-day',
+  'watching',
+  'runbook',
+  'keys',
+  'backups',
+  'upgrades',
+  'personal-data',
+];
+
 /** The guides by the headings of the menu: files of `src/docs/guides`. */
 export const guideGroups = [
   { heading: 'Start', paths: ['', 'quick-start', 'authentication'] },
@@ -10,26 +22,13 @@ export const guideGroups = [
   { heading: 'Read', paths: ['lists', 'changes', 'moving-from-polling'] },
   {
     heading: 'Connect',
-    paths: ['providers', 'providers/samsara', 'providers/geotab', 'providers/motive', 'providers/terminal'],
+    paths: ['providers', ...['samsara', 'geotab', 'motive', 'terminal'].map(below('providers'))],
   },
   { heading: 'Send', paths: ['connectors', 'records'] },
   { heading: 'Look up', paths: ['portal', 'errors', 'limits', 'versioning', 'changelog'] },
   {
     heading: 'Operate',
-    paths: [
-      'operating',
-      ...[
-        'deploying',
-        'first-day',
-        'watching',
-        'runbook',
-        'keys',
-        'backups',
-        'upgrades',
-        'personal-data',
-      ].map((path) => `operating/${path}`),
-      ...['costs-and-limits', 'cells', 'archive'].map((path) => `operating/${path}`),
-    ],
+    paths: ['operating', ...[...daily, 'costs-and-limits', 'cells', 'archive'].map(below('operating'))],
   },
 ];
 

@@ -13,10 +13,9 @@ import { matchFleet } from '../../fleet/search.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { Panel } from '../ui/parts.tsx';
-import { eventPath, found, idIn } from '../ui/records.tsx';
+import { eventPath, found, idIn, Speed } from '../ui/records.tsx';
 import { Risk } from '../ui/states.tsx';
 import { Clock } from '../ui/time.tsx';
-import { Speed } from '../ui/units.tsx';
 
 /** How long before and after a moment a vehicle's events are shown, in milliseconds; and how many at most. */
 export const aroundMs = 3 * hourMs;

@@ -5,14 +5,7 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { drivers } from '../../fleet/lists/drivers.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { vehicles } from '../../fleet/lists/vehicles.ts';
-import {
-  accidentsWithVehicles,
-  eventsWithDrivers,
-  listTime,
-  readNamed,
-  readWithin,
-  tripsWithNames,
-} from '../../fleet/named-lists.ts';
+import * as named from '../../fleet/named-lists.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
@@ -22,11 +15,10 @@ import { ExternalIdPanel, savesExternalId } from '../ui/external-id.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
 import { type FactList, Panel } from '../ui/parts.tsx';
-import { fact, factsOf, found, idIn, MapAndFacts, pointsOf, vehiclePath } from '../ui/records.tsx';
+import { Distance, fact, factsOf, found, idIn, MapAndFacts, pointsOf, vehiclePath } from '../ui/records.tsx';
 import { State } from '../ui/states.tsx';
 import { TablePanel } from '../ui/table.tsx';
 import { dayIn, shortDate } from '../ui/time.tsx';
-import { Distance } from '../ui/units.tsx';
 
 /** A vehicle's properties and its last 30 days. */
 export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, aboutVehicle);
@@ -167,12 +159,12 @@ async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string) {
   const caller = c.get('caller');
   const [counts, events, trips, { items: accidents }] = await Promise.all([
     countByRisk(c.env, caller, of, id, since),
-    readWithin(c.env, caller, eventsWithDrivers, latest),
-    readWithin(c.env, caller, tripsWithNames, latest),
-    readNamed(c.env, caller, accidentsWithVehicles, {
+    named.readWithin(c.env, caller, named.eventsWithDrivers, latest),
+    named.readWithin(c.env, caller, named.tripsWithNames, latest),
+    named.readNamed(c.env, caller, named.accidentsWithVehicles, {
       connectionId: undefined,
       descending: true,
-      query: { [of === 'vehicle' ? 'vehicles' : of]: [id], from: [listTime(since)], limit: ['5'] },
+      query: { [of === 'vehicle' ? 'vehicles' : of]: [id], from: [named.listTime(since)], limit: ['5'] },
     }),
   ]);
   return { zone, today, counts, events, trips, accidents };

@@ -12,104 +12,92 @@ import type { Mood } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries, titleOf } from '../webhooks/words.ts';
 
-/** What is broken, why, and one button that starts the repair. */
+/** What is broken, why, and the button that starts the repair. */
+type Problem = { mood: Mood; title: Child; text: Child; href: string; name: string; about?: string };
+
 export const Problems = (props: {
   connections: ConnectionProblem[];
   webhooks: WebhookProblem[];
   uncovered: Uncovered[];
-}) =>
-  props.connections.length + props.webhooks.length + props.uncovered.length === 0 ? null : (
+}) => {
+  const { connections, webhooks, uncovered } = props;
+  const problems = [...connections.map(ofConnection), ...webhooks.map(ofWebhook), ...unnotified(uncovered)];
+  return problems.length === 0 ? null : (
     <Panel title="Connections and webhooks with problems" hidden>
       <ul class="rows problems">
-        {props.connections.map((connection) => (
-          <OfConnection connection={connection} />
+        {problems.map(({ mood, title, text, ...button }) => (
+          <li>
+            <span class={mood}>
+              <Icon name={mood === 'bad' ? 'octagon-x' : 'triangle-alert'} />
+            </span>
+            <div class="min-w-0">
+              <strong class="wrap-anywhere">{title}</strong>
+              <p class="sub wrap-anywhere">{text}</p>
+            </div>
+            <LinkButton {...button} small />
+          </li>
         ))}
-        {props.webhooks.map((webhook) => (
-          <OfWebhook webhook={webhook} />
-        ))}
-        <Unnotified connections={props.uncovered} />
       </ul>
     </Panel>
   );
+};
 
-const Problem = (props: { mood: Mood; title: Child; action: Child; children: Child }) => (
-  <li>
-    <span class={props.mood}>
-      <Icon name={props.mood === 'bad' ? 'octagon-x' : 'triangle-alert'} />
-    </span>
-    <div class="min-w-0">
-      <strong class="wrap-anywhere">{props.title}</strong>
-      <p class="sub wrap-anywhere">{props.children}</p>
-    </div>
-    {props.action}
-  </li>
-);
-
-const OfConnection = ({ connection }: { connection: ConnectionProblem }) => {
+function ofConnection(connection: ConnectionProblem): Problem {
   const { id, name, tsp, healthStatus, refused, lastEventAt } = connection;
   const { mood, word, note } = givenHealth(healthStatus);
-  const title = refused
-    ? `${tsp} refuses the credential of connection “${name}”`
-    : `Connection “${name}” ${healthStatus === 2 ? 'needs attention' : `is ${word.toLowerCase()}`}`;
-  return (
-    <Problem
-      mood={refused ? 'bad' : mood}
-      title={title}
-      action={<LinkButton href={`/portal/connections/${id}`} name="See the connection" about={name} small />}
-    >
-      {refused ? 'Nothing is pulled until its credential is replaced.' : note}{' '}
-      {lastEventAt !== null && (
-        <>
-          Its latest safety event is from <Time at={lastEventAt} />.
-        </>
-      )}
-    </Problem>
-  );
-};
+  return {
+    mood: refused ? 'bad' : mood,
+    title: refused
+      ? `${tsp} refuses the credential of connection “${name}”`
+      : `Connection “${name}” ${healthStatus === 2 ? 'needs attention' : `is ${word.toLowerCase()}`}`,
+    text: [
+      refused ? 'Nothing is pulled until its credential is replaced. ' : `${note} `,
+      lastEventAt !== null && ['Its latest safety event is from ', <Time at={lastEventAt} />, '.'],
+    ],
+    href: `/portal/connections/${id}`,
+    name: 'See the connection',
+    about: name,
+  };
+}
 
 /** All connections whose accidents nobody is notified of, as one problem. */
-const Unnotified = ({ connections: [first, ...others] }: { connections: Uncovered[] }) => {
-  if (!first) return null;
+function unnotified([first, ...others]: Uncovered[]): Problem[] {
+  if (!first) return [];
   const names = [first, ...others].map(({ name }) => `“${name}”`);
-  return (
-    <Problem
-      mood="warn"
-      title={`Nobody is notified of accidents of ${listed(names)}`}
-      action={
-        others.length > 0 ? (
-          <LinkButton href="/portal/webhooks" name="See the webhooks" small />
-        ) : (
-          <LinkButton
-            href={`/portal/connections/${first.id}`}
-            name="See the connection"
-            about={first.name}
-            small
-          />
-        )
-      }
-    >
-      {whyUncovered}
-    </Problem>
-  );
-};
+  const problem = {
+    mood: 'warn',
+    title: `Nobody is notified of accidents of ${listed(names)}`,
+    text: whyUncovered,
+  } as const;
+  return others.length > 0
+    ? [{ ...problem, href: '/portal/webhooks', name: 'See the webhooks' }]
+    : [
+        {
+          ...problem,
+          href: `/portal/connections/${first.id}`,
+          name: 'See the connection',
+          about: first.name,
+        },
+      ];
+}
 
-const OfWebhook = ({ webhook }: { webhook: WebhookProblem }) => {
+function ofWebhook(webhook: WebhookProblem): Problem {
   const { id, failures, paused, openUntil, lastFailure, waiting, failed } = webhook;
-  const name = titleOf(webhook);
+  const title = titleOf(webhook);
   const does = lastFailure === null ? '' : `Its receiver ${failureDescription(JSON.parse(lastFailure))}.`; // as record.ts writes it
   const isWaiting = paused === 1 && openUntil !== null && openUntil > Date.now();
-  const [title, button] = paused
-    ? [`Webhook “${name}” is paused after ${failures} failures in a row`, 'See the failures']
-    : [`Webhook “${name}”: ${deliveries(failed, maxCounted)} failed in the last 7 days`, 'Review and replay'];
-  return (
-    <Problem
-      mood={paused ? 'bad' : 'warn'}
-      title={title}
-      action={<LinkButton href={`/portal/webhooks/${id}`} name={button} about={`of ${name}`} small />}
-    >
-      {failures === 0 ? 'The receiver works again and can receive them now.' : does}{' '}
-      {paused === 1 && `${deliveries(waiting, maxCounted)} ${waiting === 1 ? 'is' : 'are'} waiting.`}{' '}
-      {isWaiting && ['Next attempt at ', <Time at={openUntil} />, '.']}
-    </Problem>
-  );
-};
+  return {
+    mood: paused ? 'bad' : 'warn',
+    title: paused
+      ? `Webhook “${title}” is paused after ${failures} failures in a row`
+      : `Webhook “${title}”: ${deliveries(failed, maxCounted)} failed in the last 7 days`,
+    text: [
+      failures === 0 ? 'The receiver works again and can receive them now.' : does,
+      paused === 1 && ` ${deliveries(waiting, maxCounted)} ${waiting === 1 ? 'is' : 'are'} waiting.`,
+      isWaiting && [' Next attempt at ', <Time at={openUntil} />, '.'],
+    ],
+    href: `/portal/webhooks/${id}`,
+    name: paused ? 'See the failures' : 'Review and replay',
+    about: `of ${title}`,
+  };
+}

@@ -1,13 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { selectLatest } from '../../fleet/changes/feed.ts';
-import {
-  asDay,
-  type Span,
-  selectAffected,
-  selectDays,
-  selectToday,
-  selectTypes,
-} from '../../fleet/trends/read.ts';
+import * as trends from '../../fleet/trends/read.ts';
 import { eventsOf, quarterMs, recountLive } from '../../fleet/trends/recount.ts';
 import { type Database, int, read } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
@@ -21,7 +14,7 @@ import { levelsOf, selectWaits } from '../../webhooks/service-levels/levels.ts';
 import { ailingWebhooks, failedOf, maxCounted } from './attention.ts';
 
 /** All data of the overview in one round trip. Counts the last hours first; a job counts earlier ones. */
-export async function readOverview(env: Env, caller: Caller, span: Span) {
+export async function readOverview(env: Env, caller: Caller, span: trends.Span) {
   const now = Date.now();
   const today = span.starts[2 * span.days - 1] ?? 0;
   const select = (db: Database) => ({
@@ -33,12 +26,12 @@ export async function readOverview(env: Env, caller: Caller, span: Span) {
       uncovered: selectUncovered(env, db, caller),
     },
     accidents: selectOpenAccidents(db, caller),
-    high: selectToday(db, caller, today, 4 * (Math.floor(now / hourMs) + 1)),
+    high: trends.selectToday(db, caller, today, 4 * (Math.floor(now / hourMs) + 1)),
     latestHigh: selectLatestHigh(db, caller, today * quarterMs),
-    days: selectDays(db, caller, span),
-    types: selectTypes(db, caller, span),
-    vehicles: selectAffected(db, caller, 'vehicles', span),
-    drivers: selectAffected(db, caller, 'drivers', span),
+    days: trends.selectDays(db, caller, span),
+    types: trends.selectTypes(db, caller, span),
+    vehicles: trends.selectAffected(db, caller, 'vehicles', span),
+    drivers: trends.selectAffected(db, caller, 'drivers', span),
     arrivals: selectLatestEvents(db, caller),
     changed: selectLatest(db, caller),
     waits: selectWaits(db, caller.accountId, now),
@@ -49,7 +42,7 @@ export async function readOverview(env: Env, caller: Caller, span: Span) {
     ...found,
     setup: setup[0] ?? { connection: null, sent: 0, notified: '[]', webhook: 0, token: 0 },
     today: { ...(high[0] ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },
-    days: found.days.map(asDay),
+    days: found.days.map(trends.asDay),
     /** When something last changed; 0: not within 30 days. */
     changedAt: changed[0]?.seq ?? 0,
     levels: levelsOf(waits, now),

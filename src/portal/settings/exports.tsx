@@ -1,16 +1,5 @@
 import * as v from 'valibot';
-import {
-  canExport,
-  exportableLists,
-  exportKeptMs,
-  type ListedExport,
-  listExports,
-  maxExportRecords,
-  maxExportsPerDay,
-  openFile,
-  requestExport,
-  Wanted,
-} from '../../fleet/exports/exports.ts';
+import * as exporting from '../../fleet/exports/exports.ts';
 import { config } from '../../platform/config.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
@@ -31,8 +20,8 @@ const path = '/portal/settings/exports';
 
 /** Settings, Exports: the account's data as files. */
 export async function list(c: Context) {
-  const exports = await listExports(c.env, c.get('caller'));
-  const isAvailable = canExport(c.env);
+  const exports = await exporting.listExports(c.env, c.get('caller'));
+  const isAvailable = exporting.canExport(c.env);
   return page(
     c,
     { title: 'Exports' },
@@ -40,18 +29,18 @@ export async function list(c: Context) {
       {isAvailable && (
         <FormPanel
           title="Export data"
-          lead={`Up to ${maxExportsPerDay} a day, one at a time. We email you when the files are ready.`}
+          lead={`Up to ${exporting.maxExportsPerDay} a day, one at a time. We email you when the files are ready.`}
           to={path}
           send="Export"
         >
-          {drawn(which, { lists: exportableLists })}
+          {drawn(which, { lists: exporting.exportableLists })}
           <div class="grid gap-4 sm:grid-cols-2">{drawn(days)}</div>
           {drawn(as, { formats: 'csv' })}
         </FormPanel>
       )}
       <TablePanel
         title="Exports"
-        foot={`Files are deleted after ${exportKeptMs / dayMs} days, when a driver is erased, and when a connection is deleted.`}
+        foot={`Files are deleted after ${exporting.exportKeptMs / dayMs} days, when a driver is erased, and when a connection is deleted.`}
         look="data-cards"
         labels
         columns={columns}
@@ -71,7 +60,7 @@ const wordsFor = (name: string): string => name.replaceAll('-', ' ');
 const Trimmed = v.pipe(v.string(), v.trim());
 
 /** What an export is asked for by. */
-const offered = exportableLists.map((name): Offered => [name, capital(wordsFor(name))]);
+const offered = exporting.exportableLists.map((name): Offered => [name, capital(wordsFor(name))]);
 const which = { lists: boxes('Lists', offered) };
 const days = {
   from: line('From', Trimmed, { type: 'date', hint: 'Leave empty for all days.' }),
@@ -91,8 +80,8 @@ export const request = handles(
   async (c, { lists, from, to, formats }) => {
     const { problems, range } = rangeOfDays(timeZoneOf(c), from, to);
     if (problems.length > 0) throw invalid('Check the days.', problems);
-    const wanted = parse(Wanted, { lists, formats, from: range.from?.[0], to: range.to?.[0] });
-    await requestExport(c.env, c.get('caller'), c.get('session').user.id, wanted);
+    const wanted = parse(exporting.Wanted, { lists, formats, from: range.from?.[0], to: range.to?.[0] });
+    await exporting.requestExport(c.env, c.get('caller'), c.get('session').user.id, wanted);
     const then = config(c.env).emailFrom ? 'We will email you' : 'It will appear here';
     return done(c, path, `The export is being prepared. ${then} when it is ready.`);
   },
@@ -101,17 +90,17 @@ export const request = handles(
 /** Sends a file, piece by piece. */
 export async function sendFile(c: Context) {
   const { id = '', file: name = '' } = c.req.param();
-  return file(c, await openFile(c.env, c.get('caller'), id, name));
+  return file(c, await exporting.openFile(c.env, c.get('caller'), id, name));
 }
 
 const download = { name: 'Download', icon: 'download', small: true } as const;
 
-const columns: Column<ListedExport>[] = [
+const columns: Column<exporting.ListedExport>[] = [
   {
     head: 'What',
     look: 'card-title',
     cell: ({ wanted: { lists } }) =>
-      lists.length === exportableLists.length ? 'All lists' : capital(listed(lists.map(wordsFor))),
+      lists.length === exporting.exportableLists.length ? 'All lists' : capital(listed(lists.map(wordsFor))),
     more: ({ wanted: { from, to } }) => (
       <span class="sub block">
         {!from && !to && 'All days'}
@@ -148,12 +137,12 @@ const columns: Column<ListedExport>[] = [
   },
 ];
 
-const Progress = ({ state, records, expiresAt }: ListedExport) => {
+const Progress = ({ state, records, expiresAt }: exporting.ListedExport) => {
   const many = counted(records, 'record', 'records');
   if (state === 'failed') return <State mood="bad">Failed. Request it again.</State>;
   if (state === 'preparing')
     return <State mood="quiet" icon="clock" children={`Preparing, ${many} so far`} />;
-  const isWhole = records < maxExportRecords;
+  const isWhole = records < exporting.maxExportRecords;
   return (
     <>
       <State mood={isWhole ? 'ok' : 'warn'}>

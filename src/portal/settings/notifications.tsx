@@ -5,14 +5,7 @@ import type { Context } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/alerts.ts';
 import { channelKinds, maxChannels, parseChannel } from '../../webhooks/alerts/channel-input.ts';
-import {
-  type Channel,
-  findChannel,
-  listChannels,
-  removeChannel,
-  saveChannel,
-  testChannel,
-} from '../../webhooks/alerts/channels.ts';
+import * as channels from '../../webhooks/alerts/channels.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { Group } from '../../webhooks/filters.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
@@ -32,9 +25,9 @@ const channelsPath = `${notificationsPath}/channels`;
 /** Settings, Notifications: the reader's emails, and the account's channels. */
 export async function showNotifications(c: Context) {
   const { id, email, getsAlerts } = c.get('session').user;
-  const [{ rule, groups }, channels] = await Promise.all([
+  const [{ rule, groups }, known] = await Promise.all([
     findMailRule(c.env, c.get('caller'), id),
-    listChannels(c.env, c.get('caller')),
+    channels.listChannels(c.env, c.get('caller')),
   ]);
   return page(
     c,
@@ -54,7 +47,7 @@ export async function showNotifications(c: Context) {
         side={<LinkButton href={`${channelsPath}/new`} name="Add a channel" small />}
         stacked
         columns={channelColumns}
-        items={channels}
+        items={known}
         empty={{
           icon: 'send',
           title: 'No channels yet',
@@ -67,7 +60,7 @@ export async function showNotifications(c: Context) {
 
 const kindNames = { slack: 'Slack', teams: 'Microsoft Teams', https: 'HTTPS endpoint' };
 
-const channelColumns: Column<Channel>[] = [
+const channelColumns: Column<channels.Channel>[] = [
   naming('Name', ({ name }) => name),
   { head: 'Kind', cell: ({ kind }) => kindNames[kind] },
   {
@@ -136,7 +129,7 @@ export const saveNotifications = handles(ruleFields(), showNotifications, async 
 
 const kinds = channelKinds.map((kind): Offered => [kind, kindNames[kind]]);
 
-const channelFields = (channel?: Channel) => ({
+const channelFields = (channel?: channels.Channel) => ({
   kind: choice('Kind', kinds),
   name: line('Name', v.string(), { required: true, placeholder: '#fleet-alerts' }),
   url: line('URL', v.string(), {
@@ -192,34 +185,34 @@ export const saveSentChannel = handles(
         allowLoopback: config(c.env).allowLoopbackReceivers,
       },
     );
-    const id = await saveChannel(c.env, c.get('caller'), input, ruleIn(rule), channel?.id);
+    const id = await channels.saveChannel(c.env, c.get('caller'), input, ruleIn(rule), channel?.id);
     const added = `Added ${input.name}. Send a test message to see whether it arrives.`;
     return done(c, pathOf({ id }), channel ? 'Saved.' : added);
   },
 );
 
 export async function sendTest(c: Context) {
-  const channel = await inPath(c, findChannel);
-  const problem = await testChannel(c.env, c.get('caller'), channel.id);
+  const channel = await inPath(c, channels.findChannel);
+  const problem = await channels.testChannel(c.env, c.get('caller'), channel.id);
   return problem === null
     ? done(c, pathOf(channel), `${channel.name} accepted the test message.`)
     : done(c, pathOf(channel), `The test message failed: the channel ${problem}.`, 'bad');
 }
 
 export const removeNamed = confirmed(async (c) => {
-  const { id, name } = await inPath(c, findChannel);
+  const { id, name } = await inPath(c, channels.findChannel);
   return {
     title: `Remove “${name}”?`,
     text: 'It receives no more messages, and pending ones are dropped. To add it again, you need its URL.',
-    does: () => removeChannel(c.env, c.get('caller'), id),
+    does: () => channels.removeChannel(c.env, c.get('caller'), id),
     said: `Removed ${name}. It receives no more messages.`,
     back: pathOf({ id }),
     next: notificationsPath,
   };
 });
 
-const pathOf = ({ id }: Pick<Channel, 'id'>): string => `${channelsPath}/${id}`;
+const pathOf = ({ id }: Pick<channels.Channel, 'id'>): string => `${channelsPath}/${id}`;
 
 /** The channel in the path, or undefined for a new one. @throws Refusal: not found, also for another account's */
-const channelIn = async (c: Context): Promise<Channel | undefined> =>
-  c.req.param('id') === undefined ? undefined : inPath(c, findChannel);
+const channelIn = async (c: Context): Promise<channels.Channel | undefined> =>
+  c.req.param('id') === undefined ? undefined : inPath(c, channels.findChannel);

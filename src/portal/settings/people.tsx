@@ -1,11 +1,4 @@
-import {
-  findPortalUser,
-  invite,
-  listPortalUsers,
-  type PortalUser,
-  removePortalUser,
-  setRole,
-} from '../../accounts/people.ts';
+import * as people from '../../accounts/people.ts';
 import { Email } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { type Role, roles } from '../../platform/roles.ts';
@@ -23,7 +16,7 @@ const peoplePath = '/portal/settings/people';
 
 /** Settings, People. */
 export async function list(c: Context) {
-  const people = await sliceOn(c, 100, ['person', 'people'], listPortalUsers);
+  const shown = await sliceOn(c, 100, ['person', 'people'], people.listPortalUsers);
   return page(
     c,
     { title: 'People' },
@@ -37,7 +30,7 @@ export async function list(c: Context) {
         fields={invited}
         stored={{ role: 'member' }}
       />
-      <TablePanel title="People" stacked columns={columnsFor(c.get('session').user.id)} {...people} />
+      <TablePanel title="People" stacked columns={columnsFor(c.get('session').user.id)} {...shown} />
     </>,
   );
 }
@@ -55,7 +48,7 @@ const invited = {
   role: choice('Role', roleChoices),
 };
 
-const columnsFor = (you: string): Column<PortalUser>[] => [
+const columnsFor = (you: string): Column<people.PortalUser>[] => [
   naming(
     'Email address',
     ({ email }) => email,
@@ -72,7 +65,7 @@ const columnsFor = (you: string): Column<PortalUser>[] => [
   )),
 ];
 
-function lastSignIn({ lastSignInAt, confirmedAt }: PortalUser) {
+function lastSignIn({ lastSignInAt, confirmedAt }: people.PortalUser) {
   if (lastSignInAt !== null) return <Ago at={lastSignInAt} />;
   return confirmedAt === null ? 'Invited' : 'Never';
 }
@@ -80,7 +73,7 @@ function lastSignIn({ lastSignInAt, confirmedAt }: PortalUser) {
 /** The response is the same whoever the address belongs to, so that it reveals nothing. */
 export const sendInvitation = handles(invited, list, async (c, { email, role }) => {
   const caller = c.get('caller');
-  const mayEmail = await invite(c.env, caller, { email, role });
+  const mayEmail = await people.invite(c.env, caller, { email, role });
   if (mayEmail) c.executionCtx.waitUntil(emailSignInLinks(c.env, email, caller.accountId));
   const later = 'after that they can ask for another on the sign-in page.';
   const said = `Invited ${email} as ${aRole(role)}. The link works for ${linkMinutes} minutes; ${later}`;
@@ -88,11 +81,11 @@ export const sendInvitation = handles(invited, list, async (c, { email, role }) 
 });
 
 export const remove = confirmed(async (c) => {
-  const { id, email } = await inPath(c, findPortalUser);
+  const { id, email } = await inPath(c, people.findPortalUser);
   return {
     title: `Remove ${email}?`,
     text: 'They will be signed out everywhere and can no longer sign in. Tokens that they generated keep working.',
-    does: () => removePortalUser(c.env, c.get('caller'), id),
+    does: () => people.removePortalUser(c.env, c.get('caller'), id),
     said: `Removed ${email}. They are signed out everywhere and can no longer sign in.`,
     back: peoplePath,
   };
@@ -100,14 +93,14 @@ export const remove = confirmed(async (c) => {
 
 /** The page with the form for a person's role. */
 export async function changeRole(c: Context) {
-  const { id, email, role } = await inPath(c, findPortalUser);
+  const { id, email, role } = await inPath(c, people.findPortalUser);
   return formPage(c, {
     title: `Change the role of ${email}`,
     back: peoplePath,
     fields: { role: radios('Role', roleChoices) },
     stored: { role },
     save: async ({ role }) => {
-      await setRole(c.env, c.get('caller'), id, role);
+      await people.setRole(c.env, c.get('caller'), id, role);
       return done(c, peoplePath, `${email} is now ${aRole(role)}.`);
     },
   });

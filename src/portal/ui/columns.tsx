@@ -5,19 +5,20 @@ import { capital } from '../../platform/text.ts';
 import { type MapPlace, shortPlaceName } from './map.tsx';
 import {
   accidentPath,
+  Distance,
   DriverName,
   driverPath,
   durationOf,
   eventPath,
   reportPath,
   routeOf,
+  Speed,
   tripPath,
   vehiclePath,
 } from './records.tsx';
 import { AccidentState, EventState, HandledBy, Level, State } from './states.tsx';
 import type { Column } from './table.tsx';
 import { Ago, Time } from './time.tsx';
-import { Distance, Speed } from './units.tsx';
 
 const text = <F extends string>(head: string, field: F): Column<{ [key in F]: Child }> => ({
   head,

@@ -3,14 +3,7 @@ import { dayMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { capital, cappedCount, listed, percent } from '../../platform/text.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
-import {
-  circuitAfter,
-  circuitLongestMs,
-  giveUpAfterMs,
-  retries,
-  statuses,
-  widestWindow,
-} from '../../webhooks/deliveries/policy.ts';
+import * as policy from '../../webhooks/deliveries/policy.ts';
 import {
   maxCounted,
   type WebhookActivity,
@@ -66,10 +59,7 @@ export async function detail(c: Context) {
       <Numbers activity={activity} day={day} />
       <Charts path={path} hours={hours} byDay={c.req.query('by') === 'day'} zone={timeZoneOf(c)} />
       <Browser path={path} selection={selection} activity={activity} />
-      <div class="cols cols-2 cols-stretch">
-        <Configuration webhook={webhook} activity={activity} day={day} />
-        <Retries />
-      </div>
+      <Configuration webhook={webhook} activity={activity} day={day} />
     </div>,
   );
 }
@@ -77,7 +67,7 @@ export async function detail(c: Context) {
 function selectionIn(c: Context): ShownDeliveries {
   const { state, type, before, q } = c.req.query();
   return {
-    state: ([...statuses, 'retrying'] as const).find((known) => known === state),
+    state: ([...policy.statuses, 'retrying'] as const).find((known) => known === state),
     type: notificationTypes.find((known) => String(known) === type),
     before: before || undefined,
     search: q?.trim().slice(0, 100) || undefined,
@@ -111,13 +101,13 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
 const Trouble = (props: { receiver: Receiver; waiting: number; tries: string }) => {
   const { receiver, waiting, tries } = props;
   const { failures, openUntil, lastFailure, pausedAt } = receiver;
-  if (pausedAt === null && failures < circuitAfter && openUntil === null) return null;
+  if (pausedAt === null && failures < policy.circuitAfter && openUntil === null) return null;
   const waits = `${deliveries(waiting, maxCounted)} ${waiting === 1 ? 'is' : 'are'} waiting`;
   const [what, then] =
     pausedAt !== null
       ? [
           ['Paused since ', <Time at={pausedAt} />, '.'],
-          `Nothing is sent. ${waits}. Deliveries that have waited for ${giveUpAfterMs / dayMs} days fail, and can then be replayed.`,
+          `Nothing is sent. ${waits}. Deliveries that have waited for ${policy.giveUpAfterMs / dayMs} days fail, and can then be replayed.`,
         ]
       : [
           `Paused after ${failures} failures in a row.`,
@@ -161,7 +151,7 @@ const Numbers = ({ activity, day }: { activity: WebhookActivity; day: Tally }) =
         ],
         ['Waiting', cappedCount(counts.waiting, maxCounted), waitsFor],
         ['Median response', response(0.5), '24 h'],
-        ['Slowest 5%', response(0.95), `timeout is ${retries.timeoutSeconds} s`],
+        ['Slowest 5%', response(0.95), `timeout is ${policy.retries.timeoutSeconds} s`],
       ]}
     />
   );
@@ -180,6 +170,7 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
     <Panel
       title="Configuration"
       body
+      foot={<a href="/docs/reliability#what-counts-as-delivered">How deliveries are retried</a>}
       side={
         <Allowed to={`${pathOf(webhook)}/edit`} method="GET">
           <a href={`${pathOf(webhook)}/edit`}>Edit</a>
@@ -217,27 +208,9 @@ const tokensFrom = ({ tokenUrl, params = {} }: NonNullable<StoredWebhook['oauth'
   Object.keys(params).length > 0 && <div class="sub">with {Object.keys(params).join(', ')}</div>,
 ];
 
-const Retries = () => (
-  <Panel title="Retries" body="grid gap-2">
-    <p>
-      A delivery is attempted up to {retries.maxAttempts} times over {retries.hours} hours: at once, and after{' '}
-      {retries.waitsAsText}. Accidents are retried sooner at first: after {retries.accidentWaits}.
-    </p>
-    <p>
-      {circuitAfter} failures in a row pause the webhook for up to {circuitLongestMs / 60_000} minutes at a
-      time. One success resumes deliveries.
-    </p>
-    <p>
-      <a class="underline" href="/docs/reliability#what-counts-as-delivered">
-        How retries work
-      </a>
-    </p>
-  </Panel>
-);
-
 /** The limits of a receiver in words, and its current number of calls. */
 function callLimits({ maxInFlight, maxPerSecond, window }: Receiver): string {
-  const most = maxInFlight ?? widestWindow;
+  const most = maxInFlight ?? policy.widestWindow;
   const limits = [
     `Up to ${most} at a time`,
     maxPerSecond && `${maxPerSecond} a second`,

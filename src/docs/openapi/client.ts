@@ -5,15 +5,14 @@ import { lists } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { Health } from '../../operator/api/service.ts';
 import * as reads from '../../webhooks/deliveries/read/schema.ts';
-import { pick } from '../../webhooks/fields.ts';
 import { Filters } from '../../webhooks/filters.ts';
 import * as payloads from '../../webhooks/notifications/payloads.ts';
 import { SigningSecret, TestInput, TestSent, WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
-import { deliveries, deliveryActions, deliveryList } from './deliveries.ts';
+import { deliveries, deliveryOperations } from './deliveries.ts';
 import { document, Failure, type Operation } from './document.ts';
 import { examples, itemName } from './examples.ts';
-import { changeFeed, idParameter, listOperations, listParameters } from './lists.ts';
+import { idParameter, listChanges, listOperations, listParameters } from './lists.ts';
 import { retry } from './responses.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -36,11 +35,11 @@ export const clientDocument = (): Json =>
       'only: ignore unknown properties and headers.',
     groups: {
       Webhooks: ['Where notifications go.', webhookOperations],
-      Fleet: ['What telematics providers report, in lists.', [...listOperations(), changeFeed]],
-      Service: ['The service itself.', [health]],
+      Fleet: ['What telematics providers report, in lists.', { ...listOperations(), listChanges }],
+      Service: ['The service itself.', { health }],
       Deliveries: [
         'The calls that your receiver gets from the service, and their status.',
-        [deliveryList, ...deliveryActions],
+        deliveryOperations,
       ],
     },
     schemas: {
@@ -57,8 +56,12 @@ export const clientDocument = (): Json =>
       ...Object.fromEntries(changesByKind.map(({ name, schema }) => [name, schema])),
       Change: v.pipe(Change, v.metadata(byKind)),
       ...payloads,
-      ...pick(reads, ['DeliverySummary', 'DeliveryDetails', 'DeliveryAttempt', 'LastAnswer']),
-      ...pick(reads, ['ReplayInput', 'ReplayOutcome']),
+      DeliverySummary: reads.DeliverySummary,
+      DeliveryDetails: reads.DeliveryDetails,
+      DeliveryAttempt: reads.DeliveryAttempt,
+      LastAnswer: reads.LastAnswer,
+      ReplayInput: reads.ReplayInput,
+      ReplayOutcome: reads.ReplayOutcome,
       TestInput,
       TestSent,
       Health,
@@ -86,7 +89,6 @@ const UnhealthyReply = v.object({
 
 const health: Operation = {
   call: 'get /health',
-  id: 'health',
   security: 'none',
   summary: 'Get the health of the service',
   description: 'For monitors; needs no token.',

@@ -1,16 +1,15 @@
 import { retries, webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
 import { deliveryFilters } from '../../webhooks/deliveries/read/schema.ts';
 import { type Json, ref } from './components.ts';
-import { type Operation, requestBody } from './document.ts';
+import { type Operation, type Operations, requestBody } from './document.ts';
 import { idParameter, pageParameters, query, rangeParameters, unknownId } from './lists.ts';
 
 const { webhookId, status, type, eventId } = deliveryFilters;
 
 const ofWebhook = query('webhookId', webhookId, 'Only those for this webhook.');
 
-export const deliveryList: Operation = {
+const listDeliveries: Operation = {
   call: 'get /deliveries',
-  id: 'listDeliveries',
   summary: 'List deliveries',
   description:
     'The deliveries to your webhooks of the last 30 days, with their status. Webhook by webhook, in the order of ' +
@@ -36,7 +35,7 @@ export const deliveryList: Operation = {
   },
 };
 
-type Action = Pick<Operation, 'call' | 'id' | 'summary' | 'description'> & {
+type Action = Pick<Operation, 'call' | 'summary' | 'description'> & {
   message: string;
   refusals: string[];
   data?: string;
@@ -49,19 +48,18 @@ const ofDelivery = ({ message, data = 'DeliverySummary', ...operation }: Action)
   others: unknownId('delivery'),
 });
 
-export const deliveryActions: Operation[] = [
-  ofDelivery({
+export const deliveryOperations: Operations = {
+  listDeliveries,
+  getDelivery: ofDelivery({
     call: 'get /deliveries/{id}',
-    id: 'getDelivery',
     summary: 'Get one delivery',
     description: 'As the list shows it, with what is sent and its attempts.',
     message: 'Delivery',
     data: 'DeliveryDetails',
     refusals: [],
   }),
-  ofDelivery({
+  replayDelivery: ofDelivery({
     call: 'post /deliveries/{id}/replay',
-    id: 'replayDelivery',
     summary: 'Replay a delivery',
     description: 'Sends a finished delivery again under its Delivery-Id, with a new retry schedule.',
     message: 'Replayed',
@@ -71,15 +69,14 @@ export const deliveryActions: Operation[] = [
       'The webhook does not subscribe to this notification any more',
     ],
   }),
-  ofDelivery({
+  sendDelivery: ofDelivery({
     call: 'post /deliveries/{id}/send',
-    id: 'sendDelivery',
     summary: 'Send a pending delivery now',
     description: "Ignores any wait, except that of an accident's level for the previous one.",
     message: 'Delivery is due',
     refusals: ['This delivery has ended, replay it instead', webhookIsPaused],
   }),
-];
+};
 
 /** The calls of receivers: the `webhooks` of the document. */
 export const deliveries = (): Json => ({

@@ -9,7 +9,7 @@ export type Parts = {
   title: string;
   description: string;
   /** Its operations by tag, with the tag's description. */
-  groups: { [tag: string]: [description: string, operations: Operation[]] };
+  groups: { [tag: string]: [description: string, Operations] };
   /** Components by name: requests, and responses that are sent unchanged. */
   schemas: Record<string, v.GenericSchema>;
   /** Components of responses whose schemas transform what is sent. */
@@ -23,7 +23,6 @@ export type Parts = {
 
 export type Operation = {
   call: `${'get' | 'post' | 'put' | 'patch' | 'delete'} ${string}`;
-  id: string;
   summary: string;
   description?: string;
   /** The credential it needs, by default an API token. */
@@ -37,6 +36,9 @@ export type Operation = {
   /** Responses in addition to those of all operations. */
   others?: Record<string, Json>;
 };
+
+/** Operations by their ids. */
+export type Operations = { [id: string]: Operation };
 
 /** A parameter as OpenAPI writes it, and how it is refused. */
 export type Parameter = { written: Json; refusals?: Refusals };
@@ -72,9 +74,9 @@ export function document(parts: Parts): Json {
   const paths: Record<string, Json> = {};
   const envelopes: Record<string, Json> = {};
   for (const [tag, [, operations]] of Object.entries(groups))
-    for (const operation of operations) {
+    for (const [id, operation] of Object.entries(operations)) {
       const [method = '', path = ''] = operation.call.split(' ');
-      paths[path] = { ...paths[path], [method]: written(operation, tag) };
+      paths[path] = { ...paths[path], [method]: written(id, operation, tag) };
       envelopes[operation.reply.name] = envelope(operation.reply);
     }
   return {
@@ -103,8 +105,8 @@ export function document(parts: Parts): Json {
   };
 }
 
-function written(operation: Operation, tag: string): Json {
-  const { id, summary, description, security = 'ApiToken', parameters = [], body, reply } = operation;
+function written(id: string, operation: Operation, tag: string): Json {
+  const { summary, description, security = 'ApiToken', parameters = [], body, reply } = operation;
   return {
     operationId: id,
     tags: [tag],

@@ -8,19 +8,23 @@ import { fieldError, notKnown } from '../../platform/fields.ts';
 import { Limit, QueryText, QueryTime } from '../../platform/query.ts';
 import { capital } from '../../platform/text.ts';
 import { type Json, ref } from './components.ts';
-import type { Operation, Parameter, Refusals, Refused } from './document.ts';
+import type { Operation, Operations, Parameter, Refusals, Refused } from './document.ts';
 import { examples, itemName } from './examples.ts';
 import { failing } from './responses.ts';
 
 /** The lists of records, one item of each, and the identifiers that clients give. */
-export const listOperations = (): Operation[] =>
-  lists.flatMap((resource) => [
-    listOperation(resource.list, itemName(resource)),
-    itemOperation(resource.list, itemName(resource)),
-    ...('externalId' in resource.list.columns
-      ? [externalIdOperation(resource.list, itemName(resource))]
-      : []),
-  ]);
+export const listOperations = (): Operations => {
+  const each = lists.map((resource): Operations => {
+    const { list } = resource;
+    const item = itemName(resource);
+    return {
+      [`list${item}s`]: listOperation(list, item),
+      [`get${item}`]: itemOperation(list, item),
+      ...('externalId' in list.columns && { [`update${item}`]: externalIdOperation(list, item) }),
+    };
+  });
+  return Object.assign({}, ...each);
+};
 
 export const unknownId = (singular: string) => ({
   404: failing(404, 'Your account has none with this id.', [`${capital(singular)} not found`]),
@@ -39,7 +43,6 @@ export const idParameter = (description: string, component: string, field = 'id'
 function externalIdOperation({ path, singular }: List, item: string): Operation {
   return {
     call: `put ${path}/{id}`,
-    id: `update${item}`,
     summary: `Give a ${singular} your own identifier`,
     description:
       'Unique in your account where it is set, and a filter of the list. Providers never change it.',
@@ -64,7 +67,6 @@ function itemOperation({ path, singular, id, order, range, archive }: List, item
   const at = query('at', QueryTime, `Its \`${order}\`, ${need}.`);
   return {
     call: `get ${path}/{id}`,
-    id: `get${item}`,
     summary: `Get one ${singular}`,
     description: 'As the list shows it. It never lags.',
     parameters: [{ written: idParameter(`Its \`${id}\`.`, item, id) }, ...(range ? [at] : [])],
@@ -77,7 +79,6 @@ function listOperation(list: List, item: string): Operation {
   const { path, plural, order, range, filters, connectionRequired } = list;
   return {
     call: `get ${path}`,
-    id: `list${item}s`,
     summary: `List ${plural}`,
     description: `In order of \`${order}\`, oldest first. Nothing repeats or goes missing while you page.`,
     parameters: [
@@ -209,9 +210,8 @@ export function refused(field: string, schema: v.GenericSchema, value: unknown):
   return { field: at, must };
 }
 
-export const changeFeed: Operation = {
+export const listChanges: Operation = {
   call: 'get /changes',
-  id: 'listChanges',
   summary: 'Follow changes',
   description:
     'Returns changes in the order in which the service received them, each at least once, with the current ' +

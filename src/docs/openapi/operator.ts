@@ -12,9 +12,8 @@ import { operations } from '../../operator/api/operations.ts';
 import * as service from '../../operator/api/service.ts';
 import * as webhooks from '../../operator/api/webhooks.ts';
 import { SliceParameters } from '../../platform/http/requested-slice.ts';
-import { pick } from '../../webhooks/fields.ts';
 import { components, type Json, ref } from './components.ts';
-import { document, type Operation, type Parameter, type Reply } from './document.ts';
+import { document, type Operation, type Operations, type Parameter, type Reply } from './document.ts';
 import { recordName } from './examples.ts';
 import { refused } from './lists.ts';
 import { failing } from './responses.ts';
@@ -25,11 +24,11 @@ export const operatorDocument = (): Json =>
     title: 'Fleet Data Service, for connectors and operators',
     description: 'How connectors send records, and what operators can do. Not for customers.',
     groups: {
-      Ingest: ['For connectors.', [ingest]],
+      Ingest: ['For connectors.', { ingest }],
       ...Object.fromEntries(
-        Object.entries(groups).map(([tag, [about, declared, ...others]]) => [
+        Object.entries(groups).map(([tag, [about, declared, others]]) => [
           tag,
-          [about, [...others, ...Object.entries(declared).map(operationOf)]],
+          [about, { ...others, ...Object.fromEntries(Object.entries(declared).map(operationOf)) }],
         ]),
       ),
     },
@@ -41,8 +40,10 @@ export const operatorDocument = (): Json =>
       ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.record])),
       Location: LocationInput,
       VehicleLocation: VehicleLocationInput,
-      ...pick(ingesting, ['IngestOutcome', 'Rejection', 'WouldNotify']),
+      IngestOutcome: ingesting.IngestOutcome,
       IngestWarning: ingesting.Warning,
+      Rejection: ingesting.Rejection,
+      WouldNotify: ingesting.WouldNotify,
       ...Object.fromEntries(Object.entries(schemas).filter(isBody)),
     },
     replies: Object.fromEntries(Object.entries(schemas).filter((entry) => !isBody(entry))),
@@ -66,7 +67,6 @@ export const operatorDocument = (): Json =>
 
 const ingest: Operation = {
   call: 'post /ingest',
-  id: 'ingest',
   summary: 'Send records',
   description:
     'A record replaces what was known under its sourceId. Records are checked one by one. One is refused if a field that ' +
@@ -90,7 +90,6 @@ const pathParameter = (name: string): Parameter => ({
 /** Where a provider's webhook makes a pull due. */
 const ring: Operation = {
   call: 'post /providers/{connectionId}/webhook',
-  id: 'ring',
   security: 'none',
   summary: "Make a pull due, as the provider's webhook",
   description:
@@ -121,9 +120,9 @@ const nameOf = (schema: v.GenericSchema): string | undefined =>
 
 const isBody = ([, schema]: [string, v.GenericSchema]) => declared.some(({ body }) => body === schema);
 
-const groups: { [tag: string]: [about: string, Record<string, Declared>, ...Operation[]] } = {
+const groups: { [tag: string]: [about: string, Record<string, Declared>, Operations?] } = {
   Accounts: ['Customers of the service.', accounts.accountOperations],
-  Connections: ['Their data sources, and what these hold.', connections.connectionOperations, ring],
+  Connections: ['Their data sources, and what these hold.', connections.connectionOperations, { ring }],
   Tokens: ['API tokens and ingest keys.', accounts.tokenOperations],
   Deliveries: ['Deliveries of notifications to webhooks.', webhooks.webhookOperations],
   'Team channels': ["Where accounts' teams are notified.", channels.channelOperations],
@@ -135,13 +134,12 @@ const groups: { [tag: string]: [about: string, Record<string, Declared>, ...Oper
   Service: ['The service itself.', service.serviceOperations],
 };
 
-function operationOf([id, operation]: [id: string, Declared]): Operation {
+function operationOf([id, operation]: [id: string, Declared]): [id: string, Operation] {
   const { call, summary, description, body } = operation;
   const [method = '', path = ''] = call.split(' ');
   const bodyName = body && nameOf(body);
-  return {
+  const written: Operation = {
     call: `${method.toLowerCase() as 'get'} /operator${path.replace(/:(\w+)/g, '{$1}')}`, // as calls are declared
-    id,
     summary,
     ...(description && { description }),
     security: 'OperatorKey',
@@ -153,6 +151,7 @@ function operationOf([id, operation]: [id: string, Declared]): Operation {
     reply: replyOf(operation),
     others: { 400: refusal },
   };
+  return [id, written];
 }
 
 const refusal = failing(400, '`message` says why, and `errors` which fields are invalid.', [

@@ -5,7 +5,7 @@ import { unmatchable } from '../../webhooks/filters.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { TestInput, WebhookInput } from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
-import type { Operation, Refusals } from './document.ts';
+import type { Operation, Operations, Refusals } from './document.ts';
 import { examples } from './examples.ts';
 import { emptyRange, refused, shared } from './lists.ts';
 
@@ -57,35 +57,31 @@ const notHttp: Json = {
     'the service, so the body need not be JSON.',
 };
 
-export const webhookOperations: Operation[] = [
-  {
+export const webhookOperations: Operations = {
+  listWebhooks: {
     call: 'get /webhooks',
-    id: 'listWebhooks',
     summary: 'List webhooks',
     description: 'All webhooks of the account, oldest first, on one page.',
     reply: { name: 'WebhooksReply', message: 'Webhooks', data: { type: 'array', items: ref('Webhook') } },
     others: { 400: notHttp },
   },
-  {
+  createWebhook: {
     call: 'post /webhook',
-    id: 'createWebhook',
     summary: 'Create a webhook',
     description: 'It is active immediately. An account can have at most 1,000.',
     body: 'WebhookInput',
     reply: webhookReply('Webhook created'),
     refusals: [...invalidWebhook, 'An account can have at most 1000 webhooks'],
   },
-  {
+  getWebhook: {
     call: 'get /webhook/{id}',
-    id: 'getWebhook',
     summary: 'Get one webhook',
     description: 'As the list shows it.',
     parameters,
     reply: webhookReply('Webhook'),
   },
-  {
+  updateWebhook: {
     call: 'put /webhook/{id}',
-    id: 'updateWebhook',
     summary: 'Replace a webhook',
     description:
       'Send the whole configuration; only headers, signing, filters and oauth stay as they are when left out. It also applies ' +
@@ -95,26 +91,23 @@ export const webhookOperations: Operation[] = [
     reply: webhookReply('Webhook updated'),
     refusals: invalidWebhook,
   },
-  {
+  deleteWebhook: {
     call: 'delete /webhook/{id}',
-    id: 'deleteWebhook',
     summary: 'Delete a webhook',
     description:
       'Takes effect immediately: no call begins after the response, which may take up to five seconds.',
     parameters,
     reply: { name: 'Deleted', message: 'Webhook deleted', data: { type: 'boolean', const: true } },
   },
-  {
+  rotateSigningSecret: {
     ...action('signing-secret'),
-    id: 'rotateSigningSecret',
     summary: 'Rotate the signing secret',
     description: 'Gives a webhook with signed deliveries a new secret. Both secrets sign for 24 hours.',
     reply: { name: 'SigningSecretReply', message: 'Signing secret rotated', data: ref('SigningSecret') },
     refusals: ['Deliveries of this webhook are not signed'],
   },
-  {
+  replayWebhook: {
     ...action('replay'),
-    id: 'replayWebhook',
     summary: 'Replay what a webhook has missed',
     description:
       `Sends again what failed or was cancelled, up to ${maxReplayedPerCall.toLocaleString('en')} deliveries per call, each under its Delivery-Id; ` +
@@ -129,9 +122,8 @@ export const webhookOperations: Operation[] = [
       refused('dryRun', dryRun, '?'),
     ],
   },
-  {
+  testWebhook: {
     ...action('test'),
-    id: 'testWebhook',
     summary: 'Send a test',
     description:
       'Sends a made-up event, a level of a made-up accident, or all three levels, three seconds apart, to this webhook ' +
@@ -147,20 +139,18 @@ export const webhookOperations: Operation[] = [
       webhookIsPaused,
     ],
   },
-  {
+  pauseWebhook: {
     ...action('pause'),
-    id: 'pauseWebhook',
     summary: 'Pause a webhook',
     description:
       'Nothing is sent to it until it is resumed: no call begins after the response, which may take five seconds. ' +
       'Deliveries wait, and fail after five days. A paused webhook stays as it is.',
     reply: webhookReply('Webhook paused', { pausedAt: '2026-11-20T20:30:00.000Z' }),
   },
-  {
+  resumeWebhook: {
     ...action('resume'),
-    id: 'resumeWebhook',
     summary: 'Resume a webhook',
     description: 'Pending deliveries are sent, accidents first. A webhook that is not paused stays as it is.',
     reply: webhookReply('Webhook resumed'),
   },
-];
+};

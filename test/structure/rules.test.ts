@@ -157,30 +157,16 @@ function limitProjects(copy: string, files: string[]): void {
 const projectOf = (path: string): string =>
   ['src/cli', 'src'].find((project) => path.startsWith(`${project}/`)) ?? 'test';
 
-/** Writes and changes the files that the guide on lists shows. Returns which. */
+/** Writes the files that the guide on lists shows, and registers the list. Returns which files of code. */
 function addList(copy: string): string[] {
   const guide = readFileSync(join(copy, 'src/docs/contributing/adding-a-list.md'), 'utf8');
-  const files: string[] = [];
-  for (const [, path = '', language, code = ''] of guide.matchAll(
-    /^\*\*(\S+):\*\*\n\n```(\w+)\n(.*?)```/gms,
-  )) {
-    const file = join(copy, path);
-    files.push(path);
-    if (language !== 'diff') write(file, code);
-    else writeFileSync(file, code.split('@@\n').reduce(patched, readFileSync(file, 'utf8')));
-  }
-  return files.filter((path) => /\.tsx?$/.test(path));
-}
-
-function patched(text: string, hunk: string): string {
-  const side = (other: string) =>
-    hunk
-      .split('\n')
-      .filter((line) => !line.startsWith(other))
-      .map((line) => line.slice(1))
-      .join('\n');
-  expect(text).toContain(side('+'));
-  return text.replace(side('+'), side('-'));
+  const shown = [...guide.matchAll(/^\*\*(\S+):\*\*\n\n```\w+\n(.*?)```/gms)];
+  for (const [, path = '', code = ''] of shown) write(join(copy, path), code);
+  const registry = 'src/fleet/lists/registry.ts';
+  const text = readFileSync(join(copy, registry), 'utf8');
+  const registered = text.replace('] as const', ', geofences] as const');
+  writeFileSync(join(copy, registry), `import { geofences } from './geofences.ts';\n${registered}`);
+  return [registry, ...shown.map(([, path = '']) => path).filter((path) => /\.tsx?$/.test(path))];
 }
 
 function write(path: string, code: string): void {

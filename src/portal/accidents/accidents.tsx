@@ -6,7 +6,7 @@ import { accidentColumns } from '../ui/columns.tsx';
 import type { Search } from '../ui/filters.tsx';
 import type { Offered } from '../ui/forms.tsx';
 import { type RecordList, recordFile, recordPage } from '../ui/list.tsx';
-import { levelOptions } from '../ui/states.tsx';
+import { levelOptions } from '../ui/parts.tsx';
 
 /** The states, each with its accidents; without one, all. */
 const states: { [state: string]: { name: string; means: string; query: Search['query'] } } = {

@@ -12,9 +12,8 @@ import {
 import { matchFleet } from '../../fleet/search.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { Panel } from '../ui/parts.tsx';
+import { Panel, Risk } from '../ui/parts.tsx';
 import { eventPath, found, idIn, Speed } from '../ui/records.tsx';
-import { Risk } from '../ui/states.tsx';
 import { Clock } from '../ui/time.tsx';
 
 /** How long before and after a moment a vehicle's events are shown, in milliseconds; and how many at most. */

@@ -1,9 +1,8 @@
 import type { Accident } from '../../fleet/named-lists.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { findReport } from '../../providers/report.ts';
-import { Panel } from '../ui/parts.tsx';
+import { Panel, State } from '../ui/parts.tsx';
 import { accidentPath, reportPath } from '../ui/records.tsx';
-import { State } from '../ui/states.tsx';
 import { done } from '../ui/submit.ts';
 import { requireAccident } from './course.tsx';
 

@@ -1,6 +1,6 @@
 import { counted, percent } from '../../platform/text.ts';
 import type { FeedStatus, PullStatus } from '../../providers/status.ts';
-import { State } from '../ui/states.tsx';
+import { State } from '../ui/parts.tsx';
 import { type Column, naming, TablePanel } from '../ui/table.tsx';
 import { spanInWords, Time } from '../ui/time.tsx';
 import { feedWords } from './health.tsx';

@@ -6,8 +6,7 @@ import type { PullSummary } from '../../providers/status.ts';
 import { uncovered } from '../../webhooks/coverage.ts';
 import { PostButton } from '../ui/buttons.tsx';
 import type { IconName } from '../ui/icon-names.ts';
-import { Note } from '../ui/parts.tsx';
-import { type Mood, State } from '../ui/states.tsx';
+import { type Mood, Note, State } from '../ui/parts.tsx';
 
 /** A connection's health in words. A problem has a note; the most urgent has the highest `urgency`. */
 export type ConnectionHealth = { mood: Mood; word: string; urgency: number; note?: string; icon?: IconName };

@@ -11,8 +11,8 @@ import { type Offered, offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { type RecordList, recordFile, recordPage } from '../ui/list.tsx';
 import { FullPlace } from '../ui/map.tsx';
+import { EventState } from '../ui/parts.tsx';
 import { fact, factsOf, found, idIn, MapAndFacts, pointsOf, timeIn } from '../ui/records.tsx';
-import { EventState } from '../ui/states.tsx';
 import { Clock, FullTime, spanInWords } from '../ui/time.tsx';
 import { WhoWasNotified } from './notified.tsx';
 

@@ -10,15 +10,13 @@ import type { Context } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
 import { column, eventColumns, modelOf, narrowAccidentColumns, tripColumns } from '../ui/columns.tsx';
-import { addDays, startOfDay } from '../ui/days.ts';
 import { ExternalIdPanel, savesExternalId } from '../ui/external-id.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
-import { type FactList, Panel } from '../ui/parts.tsx';
+import { type FactList, Panel, State } from '../ui/parts.tsx';
 import { Distance, fact, factsOf, found, idIn, MapAndFacts, pointsOf, vehiclePath } from '../ui/records.tsx';
-import { State } from '../ui/states.tsx';
 import { TablePanel } from '../ui/table.tsx';
-import { dayIn, shortDate } from '../ui/time.tsx';
+import { addDays, dayIn, shortDate, startOfDay } from '../ui/time.tsx';
 
 /** A vehicle's properties and its last 30 days. */
 export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, aboutVehicle);

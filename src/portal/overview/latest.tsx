@@ -2,9 +2,8 @@ import type { Child } from 'hono/jsx';
 import { counted } from '../../platform/text.ts';
 import { maxCounted } from '../read/attention.ts';
 import type { LatestEvent, OpenAccident } from '../read/overview.ts';
-import { Empty, Panel } from '../ui/parts.tsx';
+import { Empty, EventState, Level, Panel } from '../ui/parts.tsx';
 import { accidentPath, eventPath } from '../ui/records.tsx';
-import { EventState, Level } from '../ui/states.tsx';
 import { dayIn, Time } from '../ui/time.tsx';
 import { eventsPath } from './trends.tsx';
 

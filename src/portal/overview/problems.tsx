@@ -5,10 +5,8 @@ import { whyUncovered } from '../../webhooks/coverage.ts';
 import { givenHealth } from '../connections/health.tsx';
 import { maxCounted } from '../read/attention.ts';
 import type { ConnectionProblem, Uncovered, WebhookProblem } from '../read/overview.ts';
-import { LinkButton } from '../ui/buttons.tsx';
-import { Icon } from '../ui/icons.tsx';
-import { Panel } from '../ui/parts.tsx';
-import type { Mood } from '../ui/states.tsx';
+import { Icon, LinkButton } from '../ui/buttons.tsx';
+import { type Mood, Panel } from '../ui/parts.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries, titleOf } from '../webhooks/words.ts';
 

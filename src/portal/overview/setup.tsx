@@ -1,8 +1,7 @@
 import { listed } from '../../platform/text.ts';
 import type { Setup } from '../read/overview.ts';
-import { LinkButton } from '../ui/buttons.tsx';
+import { Icon, LinkButton } from '../ui/buttons.tsx';
 import type { IconName } from '../ui/icon-names.ts';
-import { Icon } from '../ui/icons.tsx';
 
 /** The steps to set an account up. All but the first can be skipped. */
 const stepsOf = (setup: Setup, skipped: string[]) => {

@@ -1,10 +1,9 @@
 import type { Affected as AffectedItem, DayCount, Span, TypeCount } from '../../fleet/trends/read.ts';
 import { capital, percent } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
-import { addDays } from '../ui/days.ts';
 import { Panel, Segment } from '../ui/parts.tsx';
 import { TablePanel } from '../ui/table.tsx';
-import { shortDate } from '../ui/time.tsx';
+import { addDays, shortDate } from '../ui/time.tsx';
 
 /** Safety events per day by risk, against as many days before. */
 export const Trend = (props: { span: Span; spans: number[]; days: DayCount[] }) => {

@@ -7,14 +7,13 @@ import { parse } from '../../platform/fields.ts';
 import { type Context, file } from '../../platform/http/context.ts';
 import { capital, counted, listed, sizeInWords } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { rangeOfDays } from '../ui/days.ts';
 import { boxes, drawn, FormPanel, handles, line } from '../ui/fields.tsx';
 import type { Offered } from '../ui/forms.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { State } from '../ui/states.tsx';
+import { State } from '../ui/parts.tsx';
 import { done } from '../ui/submit.ts';
 import { type Column, TablePanel } from '../ui/table.tsx';
-import { Day, Time } from '../ui/time.tsx';
+import { Day, rangeOfDays, Time } from '../ui/time.tsx';
 
 const path = '/portal/settings/exports';
 

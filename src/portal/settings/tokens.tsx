@@ -17,9 +17,8 @@ import { boxes, choice, confirmed, FormPanel, formPage, handles, line, type Valu
 import type { Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shownOnce } from '../ui/once.ts';
-import { Copyable, ShownOnce } from '../ui/parts.tsx';
+import { Copyable, ShownOnce, State } from '../ui/parts.tsx';
 import { inPath } from '../ui/records.tsx';
-import { State } from '../ui/states.tsx';
 import { done } from '../ui/submit.ts';
 import { acting, type Column, naming, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';

@@ -1,7 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { may, type Role } from '../../platform/roles.ts';
 import type { IconName } from './icon-names.ts';
-import { Icon } from './icons.tsx';
 import { reader } from './reader.ts';
 
 export const roleNames: { [role in Role]: string } = { admin: 'Admin', member: 'Member', viewer: 'Viewer' };
@@ -109,4 +108,16 @@ export const MoreActions = ({ children }: { children: Child }) => (
       {children}
     </div>
   </>
+);
+
+/** A decorative icon beside a word. */
+export const Icon = ({ name, small = false }: { name: IconName; small?: boolean }) => (
+  <Shape id={name} look={small ? 'icon icon-sm' : 'icon'} />
+);
+
+/** A shape of the file that `npm run assets` builds: an icon, a risk as rising bars, or a level as segments. */
+export const Shape = ({ id, look }: { id: string; look: string }) => (
+  <svg class={look} aria-hidden="true">
+    <use href={`/design/icons.svg#${id}`} />
+  </svg>
 );

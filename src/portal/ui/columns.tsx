@@ -3,6 +3,7 @@ import type { Accident, NamedEvent, NamedTrip } from '../../fleet/named-lists.ts
 import type { NamedItem } from '../../fleet/search.ts';
 import { capital } from '../../platform/text.ts';
 import { type MapPlace, shortPlaceName } from './map.tsx';
+import { AccidentState, EventState, HandledBy, Level, State } from './parts.tsx';
 import {
   accidentPath,
   Distance,
@@ -16,7 +17,6 @@ import {
   tripPath,
   vehiclePath,
 } from './records.tsx';
-import { AccidentState, EventState, HandledBy, Level, State } from './states.tsx';
 import type { Column } from './table.tsx';
 import { Ago, Time } from './time.tsx';
 

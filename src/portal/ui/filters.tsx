@@ -3,14 +3,12 @@ import { type Connection, connectionName, listConnections } from '../../fleet/co
 import { type Match, matchFleet, maxMatches } from '../../fleet/search.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
-import { Submit } from './buttons.tsx';
-import { addDays, daysInWords, isDay, rangeOfDays } from './days.ts';
+import { Icon, Submit } from './buttons.tsx';
 import { Field, type Offered, offered } from './forms.tsx';
-import { Icon } from './icons.tsx';
 import { timeZoneOf } from './layout.tsx';
 import { Segment } from './parts.tsx';
 import { FilledForm, filledIn } from './submit.ts';
-import { dayIn } from './time.tsx';
+import { addDays, dayIn, daysInWords, isDay, rangeOfDays } from './time.tsx';
 
 /**
  * A filter of a list by its name in the address: a choice of `options`, of which the first is any,

@@ -1,7 +1,6 @@
 import type { Child } from 'hono/jsx';
-import { Allowed, LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
+import { Allowed, Icon, LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
 import { useContext } from './context.ts';
-import { Icon } from './icons.tsx';
 import { Note } from './parts.tsx';
 import { reader } from './reader.ts';
 import { FilledForm } from './submit.ts';

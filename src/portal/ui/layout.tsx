@@ -9,8 +9,7 @@ import type { Session } from '../read/session.ts';
 import { mayGo } from '../session/rights.ts';
 import { watchedBy } from '../session/session.ts';
 import { tickPath } from '../session/tick.ts';
-import { PostForm, roleNames } from './buttons.tsx';
-import { Icon } from './icons.tsx';
+import { Icon, PostForm, roleNames } from './buttons.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
 import { PageReader, type Reader, reader } from './reader.ts';
@@ -60,6 +59,8 @@ export async function page(
     mapStyle: failure ? undefined : config(c.env).mapStyleUrl,
     shownAgain,
   };
+  const isSettings = c.req.path.startsWith(`${settings.href}/`);
+  const isTab = settings.tabs.some(({ href, name }) => href === c.req.path && name === head.title);
   const inside = (
     <>
       {flash && (
@@ -67,11 +68,8 @@ export async function page(
           {flash.text}
         </Note>
       )}
-      {c.req.path.startsWith(`${settings.href}/`) ? (
-        <SettingsHead path={c.req.path} head={head} />
-      ) : (
-        <PageHead head={head} />
-      )}
+      {isSettings && <SettingsTabs path={c.req.path} isTab={isTab} />}
+      {!isTab && <PageHead head={head} />}
       {content}
     </>
   );
@@ -135,23 +133,19 @@ const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head
 );
 
 /** The tabs of the settings, under a title of their own, or above that of a page within one. */
-const SettingsHead = ({ path, head }: { path: string; head: Head }) => {
-  const isTab = settings.tabs.some(({ href, name }) => href === path && name === head.title);
+const SettingsTabs = ({ path, isTab }: { path: string; isTab: boolean }) => {
   const tabs = settings.tabs.filter(({ href }) => reader().mayGo('GET', href));
   return (
-    <>
-      <header>
-        {isTab && <h1>Settings</h1>}
-        <nav class="tabs-line" aria-label="Settings">
-          {tabs.map(({ href, name }) => (
-            <a href={href} aria-current={currentOf(path, href)}>
-              {name}
-            </a>
-          ))}
-        </nav>
-      </header>
-      {!isTab && <PageHead head={head} />}
-    </>
+    <header>
+      {isTab && <h1>Settings</h1>}
+      <nav class="tabs-line" aria-label="Settings">
+        {tabs.map(({ href, name }) => (
+          <a href={href} aria-current={currentOf(path, href)}>
+            {name}
+          </a>
+        ))}
+      </nav>
+    </header>
   );
 };
 
@@ -173,8 +167,7 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
       <nav class="strip" aria-label="Shortcuts" id="strip-now" data-live>
         <ul>
           {menu
-            .flatMap(({ links }) => links)
-            .filter(({ short }) => short)
+            .flatMap(({ links }) => links.filter(({ short }) => short))
             .map((link) => (
               <Entry {...{ link, path, session }}>{link.short}</Entry>
             ))}

@@ -7,12 +7,11 @@ import type { ListRequest } from '../../fleet/service.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../platform/text.ts';
 import { LinkButton } from './buttons.tsx';
-import { dayName } from './days.ts';
 import { addressOf, Chips, FilterForm, type Filters, type Search, searchIn, setIn } from './filters.tsx';
 import { page, timeZoneOf } from './layout.tsx';
 import { Empty } from './parts.tsx';
 import { type Column, Pager, Table } from './table.tsx';
-import { dayIn } from './time.tsx';
+import { dayIn, dayName } from './time.tsx';
 
 /** A list of records, newest first: filters, chips, links, file and empty text follow from it. */
 export type RecordList<T> = {

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { type FieldError, invalid, refusalIn } from '../../platform/errors.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { createContext } from './context.ts';
+import type { Mood } from './parts.tsx';
 import type { Filled, SentForm } from './reader.ts';
-import type { Mood } from './states.tsx';
 
 /** Reads the form in the request's body. @throws Refusal: invalid, when the body is malformed */
 export async function readForm(c: Context): Promise<SentForm & { fields: object }> {

@@ -4,7 +4,7 @@ import type { Caller } from '../../platform/db/guard.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { cursorFor, requestedSlice } from '../../platform/http/requested-slice.ts';
 import { counted } from '../../platform/text.ts';
-import { Icon } from './icons.tsx';
+import { Icon } from './buttons.tsx';
 import { Empty, Panel } from './parts.tsx';
 
 /*

@@ -11,9 +11,9 @@ import {
 } from '../../webhooks/deliveries/read/activity.ts';
 import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
+import { addressOf } from '../ui/filters.tsx';
 import { Find } from '../ui/forms.tsx';
-import { Empty, Segment } from '../ui/parts.tsx';
-import { type Pause, Risk, Status } from '../ui/states.tsx';
+import { Empty, type Pause, Risk, Segment, Status } from '../ui/parts.tsx';
 import { acting, type Column, Pager, TablePanel } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries as countOf } from './words.ts';
@@ -25,7 +25,7 @@ export const Browser = (props: { path: string; selection: ShownDeliveries; activ
   const { path, selection, activity } = props;
   const { counts, part, receiver } = activity;
   const { state, type, before, search } = selection;
-  const to = (change: ShownDeliveries) => addressOf(path, { ...selection, before: undefined, ...change });
+  const to = (change: ShownDeliveries) => addressAt(path, { ...selection, before: undefined, ...change });
   const chosen = <T,>(value: T) => (search ? null : value);
   const count = part.deliveries.length;
   const replay = `Replay ${cappedCount(counts.failed, maxCounted)} failed`;
@@ -80,11 +80,10 @@ const types = [
   [EVENT, 'Events'],
 ] as const;
 
-function addressOf(path: string, { search: q, ...filters }: ShownDeliveries): string {
-  const set = Object.entries({ ...filters, q }).filter(([, value]) => value);
-  const query = new URLSearchParams(set.map(([name, value]) => [name, String(value)]));
-  return `${path}${query.size > 0 ? '?' : ''}${query}#deliveries`;
-}
+const addressAt = (path: string, { state, type, before, search }: ShownDeliveries): string => {
+  const kept = { state: state ?? '', type: String(type ?? ''), before: before ?? '', q: search ?? '' };
+  return `${addressOf(path, kept)}#deliveries`;
+};
 
 const Nothing = (props: { path: string; selection: ShownDeliveries; activity: WebhookActivity }) => {
   const { state, search, type, before } = props.selection;

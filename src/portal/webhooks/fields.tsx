@@ -7,8 +7,8 @@ import { WebhookLabels } from '../../webhooks/schema.ts';
 import { useContext } from '../ui/context.ts';
 import { box, boxes, choice, type FormField, line, mapped } from '../ui/fields.tsx';
 import { BelowControl, Choices, type Offered, offered } from '../ui/forms.tsx';
+import { levelOptions } from '../ui/parts.tsx';
 import type { SentForm } from '../ui/reader.ts';
-import { levelOptions } from '../ui/states.tsx';
 import { FilledForm } from '../ui/submit.ts';
 
 const Trimmed = v.pipe(v.string(), v.trim());

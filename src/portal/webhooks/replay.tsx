@@ -10,13 +10,12 @@ import {
 } from '../../webhooks/deliveries/read/replay.ts';
 import { findWebhook } from '../../webhooks/stored.ts';
 import { LinkButton, PostForm, Submit } from '../ui/buttons.tsx';
-import { isLocalTime, momentOf } from '../ui/days.ts';
 import { choice, drawn, line, valuesIn } from '../ui/fields.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
 import { inPath } from '../ui/records.tsx';
 import { done, FilledForm, filledIn, orProblem } from '../ui/submit.ts';
-import { ZoneName } from '../ui/time.tsx';
+import { isLocalTime, momentOf, ZoneName } from '../ui/time.tsx';
 import { aboveOf, deliveries, pathOf } from './words.ts';
 
 /** What a replay is chosen by, in the address: times are in the reader's zone. */

@@ -16,9 +16,8 @@ import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Allowed, LinkButton, MoreActions, PostButton, WebhookUrl } from '../ui/buttons.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Facts, Figures, Note, Panel } from '../ui/parts.tsx';
+import { Facts, Figures, Note, Panel, State } from '../ui/parts.tsx';
 import { inPath } from '../ui/records.tsx';
-import { State } from '../ui/states.tsx';
 import { Time } from '../ui/time.tsx';
 import { Charts } from './charts.tsx';
 import { Browser, type ShownDeliveries } from './deliveries.tsx';

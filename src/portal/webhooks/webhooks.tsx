@@ -14,7 +14,7 @@ import { LinkButton, WebhookUrl } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { page } from '../ui/layout.tsx';
-import { type Mood, State } from '../ui/states.tsx';
+import { type Mood, State } from '../ui/parts.tsx';
 import { type Column, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { pathOf, titleOf } from './words.ts';
@@ -117,22 +117,14 @@ type Condition = { rank: number; mood: Mood; icon?: IconName; children: Child };
 export function healthOf(receiver: Receiver, day: Tally, connections: number): Condition {
   const { pausedAt, openUntil, failures } = receiver;
   const failed = day.failed + day.retried;
+  const inARow = failures === 1 ? 'Last attempt failed' : `${failures} failures in a row`;
+  const inDay = `${counted(failed, 'failed attempt', 'failed attempts')} in 24 h`;
   if (pausedAt !== null) return { rank: 0, mood: 'warn', icon: 'pause', children: 'Paused by your account' };
   if (openUntil !== null)
     return { rank: 0, mood: 'bad', icon: 'pause', children: ['Paused until ', <Time at={openUntil} />] };
-  if (failures >= circuitAfter) return { rank: 0, mood: 'bad', children: `${failures} failures in a row` };
-  if (failures > 0)
-    return {
-      rank: 1,
-      mood: 'warn',
-      children: failures === 1 ? 'Last attempt failed' : `${failures} failures in a row`,
-    };
-  if (failed > 0)
-    return {
-      rank: 2,
-      mood: 'warn',
-      children: `${counted(failed, 'failed attempt', 'failed attempts')} in 24 h`,
-    };
+  if (failures >= circuitAfter) return { rank: 0, mood: 'bad', children: inARow };
+  if (failures > 0) return { rank: 1, mood: 'warn', children: inARow };
+  if (failed > 0) return { rank: 2, mood: 'warn', children: inDay };
   if (connections === 0) return { rank: 3, mood: 'quiet', children: 'No connections' };
   return { rank: 3, mood: 'ok', children: 'Healthy' };
 }

@@ -5,7 +5,7 @@ import { countEvents } from '../../../src/fleet/trends/job.ts';
 import { hourMs, minuteMs } from '../../../src/platform/durations.ts';
 import { spanOf } from '../../../src/portal/overview/overview.tsx';
 import { readOverview } from '../../../src/portal/read/overview.ts';
-import { addDays, rangeOfDays, startOfDay } from '../../../src/portal/ui/days.ts';
+import { addDays, rangeOfDays, startOfDay } from '../../../src/portal/ui/time.tsx';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { ask, personBefore, signIn, watchedOn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';

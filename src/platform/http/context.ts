@@ -3,6 +3,7 @@ import { routePath } from 'hono/route';
 import { versionHeader } from '../cells.ts';
 import type { Caller } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
+import { Refusal } from '../errors.ts';
 import { log } from '../log.ts';
 
 /** What middleware passes on to routes. Features add their own variables to Hono's `ContextVariableMap`. */
@@ -23,6 +24,18 @@ export type Context = HonoContext<App>;
 
 /** Redirects a browser to `path` with a GET, so that reloading does not send a form twice. */
 export const seeOther = (c: Context, path: string): Response => c.redirect(path, 303);
+
+/** @throws Refusal: not found, if it is missing, or another account's */
+export function found<T>(thing: T | undefined): T {
+  if (thing === undefined) throw new Refusal({ kind: 'not found' });
+  return thing;
+}
+
+/** What the id in the path names. @throws Refusal: not found, also for another account's */
+export const inPath = async <T>(
+  c: Context,
+  find: (env: Env, caller: Caller, id: string) => Promise<T | undefined>,
+): Promise<T> => found(await find(c.env, c.get('caller'), c.req.param('id') ?? ''));
 
 /** Logs a request; `began` is in milliseconds since 1970. */
 export function logRequest(c: Context, began: number): void {

@@ -1,7 +1,7 @@
 import { listAddresses } from '../../accounts/people.ts';
 import { findItem } from '../../fleet/find.ts';
 import { accidentsWithVehicles } from '../../fleet/named-lists.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, found } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/read/find.ts';
 import { NobodyNotified } from '../connections/health.tsx';
@@ -11,7 +11,7 @@ import { column } from '../ui/columns.tsx';
 import { page } from '../ui/layout.tsx';
 import { FullPlace } from '../ui/map.tsx';
 import { AccidentState, Live, Panel } from '../ui/parts.tsx';
-import { fact, factsOf, found, idIn, MapAndFacts, pointsOf, reportPath } from '../ui/records.tsx';
+import { fact, factsOf, idIn, MapAndFacts, pointsOf, reportPath } from '../ui/records.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
 import { Around, courseOf } from './course.tsx';
 import { HandlingPanel, handlesAccident } from './handling.tsx';

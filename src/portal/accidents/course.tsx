@@ -11,9 +11,9 @@ import {
 } from '../../fleet/named-lists.ts';
 import { matchFleet } from '../../fleet/search.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, found } from '../../platform/http/context.ts';
 import { Panel, Risk } from '../ui/parts.tsx';
-import { eventPath, found, idIn, Speed } from '../ui/records.tsx';
+import { eventPath, idIn, Speed } from '../ui/records.tsx';
 import { Clock } from '../ui/time.tsx';
 
 /** How long before and after a moment a vehicle's events are shown, in milliseconds; and how many at most. */

@@ -6,13 +6,12 @@ import {
   updateConnection,
 } from '../../fleet/connections.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, inPath } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
 import { pullSummary } from '../../providers/status.ts';
 import { expiryIn } from '../settings/tokens.tsx';
 import { savesExternalId } from '../ui/external-id.tsx';
 import { confirmed, handles } from '../ui/fields.tsx';
-import { inPath } from '../ui/records.tsx';
 import { done, readForm, submit } from '../ui/submit.ts';
 import { showConnection, webhookSecret } from './connection.tsx';
 import { aboveOf, connectionsPath, pathOf, requirePulled } from './connections.tsx';

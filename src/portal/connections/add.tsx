@@ -15,11 +15,11 @@ import { credentialFrom, inputsOf, maxCredential } from '../../providers/credent
 import { connectorOf, connectors } from '../../providers/registry.ts';
 import type { CoveredConnection } from '../../webhooks/coverage.ts';
 import { Icon } from '../ui/buttons.tsx';
-import { choice, drawn, formPage, handles, line, radios } from '../ui/fields.tsx';
+import { choice, drawn, formPage, line, radios, valuesIn } from '../ui/fields.tsx';
 import { Buttons, Form, type Offered } from '../ui/forms.tsx';
 import { type Head, page } from '../ui/layout.tsx';
-import { reader } from '../ui/reader.ts';
-import { done } from '../ui/submit.ts';
+import { reader, type SentForm } from '../ui/reader.ts';
+import { done, submit } from '../ui/submit.ts';
 import { above, aboveOf, connectionsPath, ownPath, pathOf, requirePulled } from './connections.tsx';
 import { credentialLabel } from './health.tsx';
 
@@ -46,31 +46,23 @@ export async function adds(c: Context, adding: Adding): Promise<Response> {
   const connector = connectorOf(c.req.query('provider') ?? '');
   const show = () => page(c, adding.head, <Steps connector={connector} adding={adding} />);
   if (c.req.method === 'GET' || !connector) return show();
-  const connects = handles(
-    allFields(connector),
-    show,
-    async (_, { name, historyDays, ...others }, form) => {
-      const { provider } = connector;
-      const days = Number(historyDays);
-      const credential = credentialFrom(connector, form.value);
-      const connection = await adding.connect({
-        ...{ provider, credential, historyDays: days },
-        ...{ baseUrl: others.region ?? '', name: name || undefined },
-      });
-      const loads =
-        days === 0
-          ? 'It receives new data from now on.'
-          : `Its last ${days} days are being loaded without notifications.`;
-      const news = connection.isCovered ? ' New events notify webhooks.' : '';
-      return done(
-        c,
-        adding.next(connection),
-        `“${connectionName(connection)}” is connected. ${loads}${news}`,
-      );
-    },
-    placedBy(connector),
-  );
-  return connects(c);
+  const connect = async (form: SentForm) => {
+    const { provider } = connector;
+    const { name, historyDays, ...others } = valuesIn(allFields(connector), form);
+    const days = Number(historyDays);
+    const credential = credentialFrom(connector, form.value);
+    const connection = await adding.connect({
+      ...{ provider, credential, historyDays: days },
+      ...{ baseUrl: others.region ?? '', name: name || undefined },
+    });
+    const loads =
+      days === 0
+        ? 'It receives new data from now on.'
+        : `Its last ${days} days are being loaded without notifications.`;
+    const news = connection.isCovered ? ' New events notify webhooks.' : '';
+    return done(c, adding.next(connection), `“${connectionName(connection)}” is connected. ${loads}${news}`);
+  };
+  return submit(c, connect, show, placedBy(connector));
 }
 
 /** The form for another credential, saved if the provider accepts it. */

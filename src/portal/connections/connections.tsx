@@ -5,14 +5,13 @@ import {
   sliceConnections,
 } from '../../fleet/connections.ts';
 import { type ConnectionActivity, connectionActivity, maxCountedInList } from '../../fleet/counts.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, found } from '../../platform/http/context.ts';
 import { cappedCount, counted } from '../../platform/text.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummaries, pullSummary } from '../../providers/status.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import { page } from '../ui/layout.tsx';
-import { found } from '../ui/records.tsx';
 import { type Column, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
 import { type ConnectionHealth, credentialLabel, Health, healthOf } from './health.tsx';

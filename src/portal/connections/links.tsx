@@ -1,6 +1,6 @@
 import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
+import { type Context, found, seeOther } from '../../platform/http/context.ts';
 import { limit, limitByAddress } from '../../platform/http/limits.ts';
 import {
   type ConnectLink,
@@ -19,7 +19,6 @@ import { confirmed, FormPanel, handles, line } from '../ui/fields.tsx';
 import { page } from '../ui/layout.tsx';
 import { once, shownOnce } from '../ui/once.ts';
 import { ShownOnce, State } from '../ui/parts.tsx';
-import { found } from '../ui/records.tsx';
 import { done } from '../ui/submit.ts';
 import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Day } from '../ui/time.tsx';

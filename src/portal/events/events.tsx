@@ -2,7 +2,7 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { eventsWithDrivers, type NamedEvent } from '../../fleet/named-lists.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, found } from '../../platform/http/context.ts';
 import { may } from '../../platform/roles.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/read/find.ts';
 import { column } from '../ui/columns.tsx';
@@ -11,18 +11,11 @@ import { type Offered, offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { type RecordList, recordFile, recordPage } from '../ui/list.tsx';
 import { FullPlace } from '../ui/map.tsx';
-import { EventState } from '../ui/parts.tsx';
-import { fact, factsOf, found, idIn, MapAndFacts, pointsOf, timeIn } from '../ui/records.tsx';
+import { EventState, riskOptions } from '../ui/parts.tsx';
+import { fact, factsOf, idIn, MapAndFacts, pointsOf, timeIn } from '../ui/records.tsx';
 import { Clock, FullTime, spanInWords } from '../ui/time.tsx';
 import { WhoWasNotified } from './notified.tsx';
 
-const risks: Offered[] = [
-  ['', 'Any'],
-  ['2', 'Risk 2 and up'],
-  ['3', 'Risk 3 and up'],
-  ['4', 'Risk 4 and 5'],
-  ['5', 'Risk 5 only'],
-];
 const types: Offered[] = [['', 'All types'], ...offered(incidentTypes)];
 
 const events = {
@@ -32,7 +25,7 @@ const events = {
   list: eventsWithDrivers,
   usualDays: 7,
   filters: {
-    risk: { label: 'Risk', options: risks, parameter: 'minEventRisk' },
+    risk: { label: 'Risk', options: riskOptions('Any'), parameter: 'minEventRisk' },
     type: { label: 'Incident', options: types, parameter: 'eventTypes' },
     vehicle: { label: 'Vehicle', placeholder: 'Name or plate' },
     driver: { label: 'Driver', placeholder: 'Name' },

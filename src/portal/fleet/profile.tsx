@@ -6,7 +6,7 @@ import { drivers } from '../../fleet/lists/drivers.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { vehicles } from '../../fleet/lists/vehicles.ts';
 import * as named from '../../fleet/named-lists.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, found } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
 import { column, eventColumns, modelOf, narrowAccidentColumns, tripColumns } from '../ui/columns.tsx';
@@ -14,7 +14,7 @@ import { ExternalIdPanel, savesExternalId } from '../ui/external-id.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
 import { type FactList, Panel, State } from '../ui/parts.tsx';
-import { Distance, fact, factsOf, found, idIn, MapAndFacts, pointsOf, vehiclePath } from '../ui/records.tsx';
+import { Distance, fact, factsOf, idIn, MapAndFacts, pointsOf, vehiclePath } from '../ui/records.tsx';
 import { TablePanel } from '../ui/table.tsx';
 import { addDays, dayIn, shortDate, startOfDay } from '../ui/time.tsx';
 

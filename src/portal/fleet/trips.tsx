@@ -2,12 +2,12 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { trips } from '../../fleet/lists/trips.ts';
 import { eventsWithDrivers, type NamedTrip, readWithin, tripsWithNames } from '../../fleet/named-lists.ts';
 import { dayMs } from '../../platform/durations.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, found } from '../../platform/http/context.ts';
 import { column, eventColumns, tripColumns } from '../ui/columns.tsx';
 import { page } from '../ui/layout.tsx';
 import { recordPage } from '../ui/list.tsx';
 import { type MapPlace, placeName } from '../ui/map.tsx';
-import { fact, factsOf, found, idIn, MapAndFacts, pointsOf, timeIn } from '../ui/records.tsx';
+import { fact, factsOf, idIn, MapAndFacts, pointsOf, timeIn } from '../ui/records.tsx';
 import { TablePanel } from '../ui/table.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
 

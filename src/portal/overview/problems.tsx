@@ -4,7 +4,7 @@ import { failureDescription } from '../../webhooks/alerts/words.ts';
 import { whyUncovered } from '../../webhooks/coverage.ts';
 import { givenHealth } from '../connections/health.tsx';
 import { maxCounted } from '../read/attention.ts';
-import type { ConnectionProblem, Uncovered, WebhookProblem } from '../read/overview.ts';
+import type { ConnectionProblem, readOverview, Uncovered, WebhookProblem } from '../read/overview.ts';
 import { Icon, LinkButton } from '../ui/buttons.tsx';
 import { type Mood, Panel } from '../ui/parts.tsx';
 import { Time } from '../ui/time.tsx';
@@ -13,12 +13,9 @@ import { deliveries, titleOf } from '../webhooks/words.ts';
 /** What is broken, why, and the button that starts the repair. */
 type Problem = { mood: Mood; title: Child; text: Child; href: string; name: string; about?: string };
 
-export const Problems = (props: {
-  connections: ConnectionProblem[];
-  webhooks: WebhookProblem[];
-  uncovered: Uncovered[];
-}) => {
-  const { connections, webhooks, uncovered } = props;
+type Found = Awaited<ReturnType<typeof readOverview>>['problems'];
+
+export const Problems = ({ connections, webhooks, uncovered }: Found) => {
   const problems = [...connections.map(ofConnection), ...webhooks.map(ofWebhook), ...unnotified(uncovered)];
   return problems.length === 0 ? null : (
     <Panel title="Connections and webhooks with problems" hidden>

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { setPreferences } from '../../accounts/people.ts';
 import { config } from '../../platform/config.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, inPath } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/alerts.ts';
 import { channelKinds, maxChannels, parseChannel } from '../../webhooks/alerts/channel-input.ts';
@@ -12,8 +12,7 @@ import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { box, boxes, choice, confirmed, drawn, FormPanel, handles, line } from '../ui/fields.tsx';
 import { Buttons, Form, type Offered, offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { levelOptions, Note, Panel, State } from '../ui/parts.tsx';
-import { inPath } from '../ui/records.tsx';
+import { levelOptions, Note, Panel, riskOptions, State } from '../ui/parts.tsx';
 import { done } from '../ui/submit.ts';
 import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -95,12 +94,7 @@ const problems =
 const ruleFields = (groups: string[] = []) => ({
   alerts: box('Problems with webhooks and connections', problems),
   levels: boxes('Accidents that reach', levelOptions, { columns: undefined }),
-  risk: choice('Safety events', [
-    ['', 'None'],
-    ['5', 'Risk 5'],
-    ['4', 'Risk 4 and 5'],
-    ['3', 'Risk 3 to 5'],
-  ]),
+  risk: choice('Safety events', riskOptions('None', 3)),
   groups: boxes(
     'Only vehicles in these groups',
     offered(groups),

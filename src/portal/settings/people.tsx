@@ -1,13 +1,12 @@
 import * as people from '../../accounts/people.ts';
 import { Email } from '../../platform/fields.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, inPath } from '../../platform/http/context.ts';
 import { type Role, roles } from '../../platform/roles.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { aRole, LinkButton, roleNames } from '../ui/buttons.tsx';
 import { choice, confirmed, FormPanel, formPage, handles, line, radios } from '../ui/fields.tsx';
 import type { Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { inPath } from '../ui/records.tsx';
 import { done } from '../ui/submit.ts';
 import { acting, type Column, naming, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';

@@ -10,7 +10,7 @@ import {
 import { connectionName, listConnections } from '../../fleet/connections.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, inPath } from '../../platform/http/context.ts';
 import { listed } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { boxes, choice, confirmed, FormPanel, formPage, handles, line, type Values } from '../ui/fields.tsx';
@@ -18,7 +18,6 @@ import type { Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shownOnce } from '../ui/once.ts';
 import { Copyable, ShownOnce, State } from '../ui/parts.tsx';
-import { inPath } from '../ui/records.tsx';
 import { done } from '../ui/submit.ts';
 import { acting, type Column, naming, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';

@@ -199,6 +199,16 @@ export const Risk = ({ risk, named = false }: { risk: number; named?: boolean })
   </span>
 );
 
+/** From which risk on: "Risk 3 to 5", "Risk 4 and 5", "Risk 5"; by default all, or none. */
+export const riskOptions = (usual: string, least = 2): [risk: string, name: string][] => {
+  const risks = [2, 3, 4].filter((risk) => risk >= least);
+  const upTo5 = risks.map((risk): [string, string] => [
+    `${risk}`,
+    `Risk ${risk} ${risk < 4 ? 'to' : 'and'} 5`,
+  ]);
+  return [['', usual], ...upTo5, ['5', 'Risk 5']];
+};
+
 export const Level = ({ level }: { level: number }) => (
   <span class="level">
     <Shape id={`level-${level}`} look="glyph glyph-level" />

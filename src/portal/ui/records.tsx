@@ -1,6 +1,5 @@
 import { validate as isUuid } from 'uuid';
 import type { NamedEvent, NamedTrip } from '../../fleet/named-lists.ts';
-import type { Caller } from '../../platform/db/guard.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { type MapPlace, type MapPoint, PlaceMap, shortPlaceName } from './map.tsx';
@@ -37,19 +36,6 @@ export function idIn(c: Context, name = 'id'): string {
   const id = c.req.param(name)?.toLowerCase() ?? '';
   if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
   return id;
-}
-
-/** What the id in the path names. @throws Refusal: not found, also for another account's */
-export const inPath = async <T,>(
-  c: Context,
-  find: (env: Env, caller: Caller, id: string) => Promise<T | undefined>,
-  name = 'id',
-): Promise<T> => found(await find(c.env, c.get('caller'), c.req.param(name) ?? ''));
-
-/** @throws Refusal: not found, if it is missing, or another account's */
-export function found<T>(thing: T | undefined): T {
-  if (thing === undefined) throw new Refusal({ kind: 'not found' });
-  return thing;
 }
 
 type Driven = { driverId: string | null; driverName?: string | null | undefined };

@@ -1,5 +1,5 @@
 import { invalid } from '../../platform/errors.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, inPath } from '../../platform/http/context.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
 import { tryNow } from '../../webhooks/deliveries/read/replay.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
@@ -12,7 +12,6 @@ import { Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { shownOnce } from '../ui/once.ts';
 import { Panel, ShownOnce } from '../ui/parts.tsx';
-import { inPath } from '../ui/records.tsx';
 import { done, submit } from '../ui/submit.ts';
 import { send } from './delivery.tsx';
 import { aboveOf, pathOf, titleOf, typesOf } from './words.ts';

@@ -1,4 +1,4 @@
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, found } from '../../platform/http/context.ts';
 import { capital, counted, duration } from '../../platform/text.ts';
 import { briefly, outcomeOf } from '../../webhooks/alerts/words.ts';
 import { type DeliveryKey, maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
@@ -11,7 +11,6 @@ import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { CopyButton, PostButton, shownUrl } from '../ui/buttons.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Panel, Risk, State, Status } from '../ui/parts.tsx';
-import { found } from '../ui/records.tsx';
 import { done, submit } from '../ui/submit.ts';
 import { Time } from '../ui/time.tsx';
 import { nameOf, subjectOf } from './deliveries.tsx';

@@ -6,8 +6,8 @@ import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { WebhookLabels } from '../../webhooks/schema.ts';
 import { useContext } from '../ui/context.ts';
 import { box, boxes, choice, type FormField, line, mapped } from '../ui/fields.tsx';
-import { BelowControl, Choices, type Offered, offered } from '../ui/forms.tsx';
-import { levelOptions } from '../ui/parts.tsx';
+import { BelowControl, Choices, offered } from '../ui/forms.tsx';
+import { levelOptions, riskOptions } from '../ui/parts.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { FilledForm } from '../ui/submit.ts';
 
@@ -67,14 +67,11 @@ export const signing = {
   ),
 };
 
-const risks: Offered[] = [
-  ['', 'Of any risk'],
-  ...['2', '3', '4'].map((risk): Offered => [risk, `Risk ${risk} to 5`]),
-  ['5', 'Risk 5'],
-];
-
 export const filters = (groups: string[] = []) => ({
-  'filters.minEventRisk': mapped(choice('Safety events', risks), (risk) => risk && Number(risk)),
+  'filters.minEventRisk': mapped(
+    choice('Safety events', riskOptions('Of any risk')),
+    (risk) => risk && Number(risk),
+  ),
   'filters.incidentTypes': boxes('Only these incident types', offered(incidentTypes)),
   'filters.accidentLevels': numbers(boxes('Only these accident levels', levelOptions)),
   'filters.vehicleGroups': boxes(

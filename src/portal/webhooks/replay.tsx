@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { dayMs } from '../../platform/durations.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, inPath } from '../../platform/http/context.ts';
 import { maxReplayedPerCall } from '../../webhooks/deliveries/policy.ts';
 import {
   countReplayable,
@@ -13,7 +13,6 @@ import { LinkButton, PostForm, Submit } from '../ui/buttons.tsx';
 import { choice, drawn, line, valuesIn } from '../ui/fields.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
-import { inPath } from '../ui/records.tsx';
 import { done, FilledForm, filledIn, orProblem } from '../ui/submit.ts';
 import { isLocalTime, momentOf, ZoneName } from '../ui/time.tsx';
 import { aboveOf, deliveries, pathOf } from './words.ts';

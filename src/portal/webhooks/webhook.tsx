@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { dayMs } from '../../platform/durations.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { type Context, inPath } from '../../platform/http/context.ts';
 import { capital, cappedCount, listed, percent } from '../../platform/text.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
 import * as policy from '../../webhooks/deliveries/policy.ts';
@@ -17,7 +17,6 @@ import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Allowed, LinkButton, MoreActions, PostButton, WebhookUrl } from '../ui/buttons.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Figures, Note, Panel, State } from '../ui/parts.tsx';
-import { inPath } from '../ui/records.tsx';
 import { Time } from '../ui/time.tsx';
 import { Charts } from './charts.tsx';
 import { Browser, type ShownDeliveries } from './deliveries.tsx';

@@ -25,6 +25,9 @@ export type Context = HonoContext<App>;
 /** Redirects a browser to `path` with a GET, so that reloading does not send a form twice. */
 export const seeOther = (c: Context, path: string): Response => c.redirect(path, 303);
 
+/** For whom a service is asked: its first arguments. */
+export const by = (c: Context): [Env, Caller] => [c.env, c.get('caller')];
+
 /** @throws Refusal: not found, if it is missing, or another account's */
 export function found<T>(thing: T | undefined): T {
   if (thing === undefined) throw new Refusal({ kind: 'not found' });
@@ -35,7 +38,7 @@ export function found<T>(thing: T | undefined): T {
 export const inPath = async <T>(
   c: Context,
   find: (env: Env, caller: Caller, id: string) => Promise<T | undefined>,
-): Promise<T> => found(await find(c.env, c.get('caller'), c.req.param('id') ?? ''));
+): Promise<T> => found(await find(...by(c), c.req.param('id') ?? ''));
 
 /** Logs a request; `began` is in milliseconds since 1970. */
 export function logRequest(c: Context, began: number): void {

@@ -6,7 +6,7 @@ import {
   updateConnection,
 } from '../../fleet/connections.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
-import { type Context, inPath } from '../../platform/http/context.ts';
+import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
 import { pullSummary } from '../../providers/status.ts';
 import { expiryIn } from '../settings/tokens.tsx';
@@ -21,7 +21,7 @@ import { newKey } from './own.tsx';
 const acts = (action: typeof pullNow, outcome: string) => async (c: Context) => {
   const { connection } = await requirePulled(c);
   const act = async () => {
-    await action(c.env, c.get('caller'), connection.id);
+    await action(...by(c), connection.id);
     return done(c, pathOf(connection), `“${connectionName(connection)}” ${outcome}`);
   };
   return submit(c, act, ({ message }) => done(c, pathOf(connection), message, 'warn'));
@@ -34,7 +34,7 @@ export const resume = acts(resumePull, 'is pulled again, from where it stopped.'
 /** Saves the secret of the provider's webhook. */
 export const saveSecret = handles(webhookSecret(''), showConnection, async (c, { secret }) => {
   const { connection, connector } = await requirePulled(c);
-  await setWebhookSecret(c.env, c.get('caller'), connection.id, secret);
+  await setWebhookSecret(...by(c), connection.id, secret);
   const outcome = `From now on, calls from ${connector.name} make this connection pull immediately.`;
   return done(c, pathOf(connection), `The secret was saved. ${outcome}`);
 });
@@ -43,14 +43,14 @@ export const saveSecret = handles(webhookSecret(''), showConnection, async (c, {
 export const generateKey = handles(newKey, showConnection, async (c, { name, expires }) => {
   const connection = await inPath(c, findConnection);
   const key = { connectionId: connection.id, name, expiresAt: expiryIn(expires) };
-  await issueToken(c.env, c.get('caller'), key);
+  await issueToken(...by(c), key);
   return done(c, pathOf(connection), `Generated “${name}”.`, 'ok', true);
 });
 
 /** Maps a label of the connection to an incident type, or no longer. */
 export const mapLabel = handles(labelFields(), showConnection, async (c, { label, type }) => {
   const connection = await inPath(c, findConnection);
-  await mapIncidentLabel(c.env, c.get('caller'), connection, label, type || null);
+  await mapIncidentLabel(...by(c), connection, label, type || null);
   const outcome = type ? `is now mapped to ${type}` : 'is not mapped any more';
   return done(c, pathOf(connection), `“${label}” ${outcome}.`);
 });
@@ -58,7 +58,7 @@ export const mapLabel = handles(labelFields(), showConnection, async (c, { label
 /** Sets or removes the account's own identifier, also of connections that do not pull. */
 export const setExternalId = savesExternalId(showConnection, async (c, externalId) => {
   const { id } = await inPath(c, findConnection);
-  const connection = await updateConnection(c.env, c.get('caller'), id, { externalId });
+  const connection = await updateConnection(...by(c), id, { externalId });
   return { path: pathOf(connection), name: connectionName(connection) };
 });
 
@@ -66,7 +66,7 @@ export const setExternalId = savesExternalId(showConnection, async (c, externalI
 export async function setWarning(c: Context) {
   const { id } = await inPath(c, findConnection);
   const notifiesNobody = (await readForm(c)).value('do') !== 'warn';
-  const connection = await updateConnection(c.env, c.get('caller'), id, { notifiesNobody });
+  const connection = await updateConnection(...by(c), id, { notifiesNobody });
   const said = notifiesNobody ? 'There is no warning any more.' : 'You are warned again.';
   return done(c, pathOf(connection), said);
 }
@@ -88,7 +88,7 @@ export const remove = confirmed(async (c) => {
     narrow: true,
     text: `“${name}” ${ends}, and all of its data will be deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more from it. This cannot be undone.${instead}`,
     typed: name,
-    does: (typed) => deleteConnection(c.env, c.get('caller'), connection.id, typed),
+    does: (typed) => deleteConnection(...by(c), connection.id, typed),
     said: `“${name}” was removed. Its records are being deleted.`,
     back: pathOf(connection),
     next: connectionsPath,

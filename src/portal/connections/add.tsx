@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { connectionName } from '../../fleet/connections.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import { AtMost, Name } from '../../platform/fields.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { by, type Context } from '../../platform/http/context.ts';
 import {
   connectProvider,
   type NewPull,
@@ -37,7 +37,7 @@ export const addConnection = (c: Context) =>
   adds(c, {
     back: connectionsPath,
     head: { title: 'Add a connection', above, lead: onlyRead, narrow: true },
-    connect: (input) => connectProvider(c.env, c.get('caller'), input),
+    connect: (input) => connectProvider(...by(c), input),
     next: pathOf,
   });
 
@@ -82,7 +82,7 @@ export async function changeCredential(c: Context) {
     save: async (_, form) => {
       const known = { id: connection.id, provider, baseUrl };
       const credential = credentialFrom(connector, form.value);
-      const tried = await replaceCredential(c.env, c.get('caller'), known, credential);
+      const tried = await replaceCredential(...by(c), known, credential);
       const isSame = tried.organisationId === organisationId;
       const accepts = `${connector.name} accepts the new ${connector.credential.label} of “${tried.organisation}”.`;
       const next = isSame

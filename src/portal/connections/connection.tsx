@@ -5,7 +5,7 @@ import { connectionName } from '../../fleet/connections.ts';
 import { connectionRecords, maxRecordsCounted, type RecordCount, unmappedWords } from '../../fleet/counts.ts';
 import { config } from '../../platform/config.ts';
 import { dayMs } from '../../platform/durations.ts';
-import { type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, found } from '../../platform/http/context.ts';
 import { capital, cappedCount, counted } from '../../platform/text.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';
@@ -30,16 +30,15 @@ import { IngestKeys, NewKey } from './own.tsx';
 /** The page of the connection in the path. @throws Refusal: not found, also for another account's */
 export async function showConnection(c: Context) {
   const id = c.req.param('id') ?? '';
-  const caller = c.get('caller');
   const [stored, records, pull, keys, issued] = await Promise.all([
-    findCovered(c.env, caller, id),
-    connectionRecords(c.env, caller, id),
-    pullStatus(c.env, caller, id),
-    listTokens(c.env, caller, { limit: 100 }, { connectionId: id }),
+    findCovered(...by(c), id),
+    connectionRecords(...by(c), id),
+    pullStatus(...by(c), id),
+    listTokens(...by(c), { limit: 100 }, { connectionId: id }),
     shownOnce(c),
   ]);
   const connection = found(stored);
-  const unmapped = pull ? pull.unmapped : await unmappedWords(c.env, caller, connection);
+  const unmapped = pull ? pull.unmapped : await unmappedWords(...by(c), connection);
   const hasData = records.some(({ count }) => count > 0);
   const health = healthOf(connection, pull, hasData);
   const name = connectionName(connection);

@@ -5,7 +5,7 @@ import {
   sliceConnections,
 } from '../../fleet/connections.ts';
 import { type ConnectionActivity, connectionActivity, maxCountedInList } from '../../fleet/counts.ts';
-import { type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, found } from '../../platform/http/context.ts';
 import { cappedCount, counted } from '../../platform/text.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummaries, pullSummary } from '../../providers/status.ts';
@@ -32,11 +32,7 @@ export const pathOf = ({ id }: Connection): string => `${connectionsPath}/${id}`
 /** The connection in the path. @throws Refusal: not found, also for another account's, or one that does not pull */
 export async function requirePulled(c: Context) {
   const id = c.req.param('id') ?? '';
-  const caller = c.get('caller');
-  const [connection, pull] = await Promise.all([
-    findConnection(c.env, caller, id),
-    pullSummary(c.env, caller, id),
-  ]);
+  const [connection, pull] = await Promise.all([findConnection(...by(c), id), pullSummary(...by(c), id)]);
   const connector = found(pull && connectorOf(pull.provider));
   return { connection: found(connection), pull: found(pull), connector };
 }

@@ -1,6 +1,6 @@
 import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
-import { type Context, found, seeOther } from '../../platform/http/context.ts';
+import { by, type Context, found, seeOther } from '../../platform/http/context.ts';
 import { limit, limitByAddress } from '../../platform/http/limits.ts';
 import {
   type ConnectLink,
@@ -29,7 +29,7 @@ const newLink = { name: line('Fleet', Name, { required: true, placeholder: 'Quil
 
 /** Connect links for people outside the account, with the URL of a new one, which is shown only once. */
 export async function list(c: Context) {
-  const [links, url] = await Promise.all([listLinks(c.env, c.get('caller')), shownOnce(c)]);
+  const [links, url] = await Promise.all([listLinks(...by(c)), shownOnce(c)]);
   return page(
     c,
     {
@@ -90,7 +90,7 @@ const LinkState = ({ link: { connectionId, withdrawnAt, expiresAt } }: { link: C
 };
 
 export const create = handles(newLink, list, async (c, { name }) => {
-  await createLink(c.env, c.get('caller'), name);
+  await createLink(...by(c), name);
   return done(c, linksPath, `Created a link for “${name}”.`, 'ok', true);
 });
 
@@ -101,7 +101,7 @@ export const revoke = confirmed(async (c) => {
     above: [...above, { href: linksPath, name: 'Connect links' }],
     narrow: true,
     text: 'It stops working immediately. The fleet needs another link to connect its provider.',
-    does: () => revokeLink(c.env, c.get('caller'), id),
+    does: () => revokeLink(...by(c), id),
     said: `Revoked the link for “${name}”. It no longer works.`,
     back: linksPath,
   };
@@ -109,7 +109,7 @@ export const revoke = confirmed(async (c) => {
 
 /** The link in the path. @throws Refusal: not found, also for a used one, or another account's */
 async function requireUnused(c: Context): Promise<ConnectLink> {
-  const links = await listLinks(c.env, c.get('caller'));
+  const links = await listLinks(...by(c));
   return found(links.find(({ id, connectionId }) => id === c.req.param('id') && connectionId === null));
 }
 

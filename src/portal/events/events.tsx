@@ -2,7 +2,7 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { eventsWithDrivers, type NamedEvent } from '../../fleet/named-lists.ts';
-import { type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, found } from '../../platform/http/context.ts';
 import { may } from '../../platform/roles.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/read/find.ts';
 import { column } from '../ui/columns.tsx';
@@ -58,13 +58,12 @@ export const list = recordPage(events);
 export const file = recordFile(events);
 
 export async function detail(c: Context) {
-  const caller = c.get('caller');
   const [stored, { recipients, ...notified }] = await Promise.all([
-    findItem(c.env, caller, safetyEvents.list, idIn(c), timeIn(c)),
-    deliveriesOf(c.env, caller, idIn(c)),
+    findItem(...by(c), safetyEvents.list, idIn(c), timeIn(c)),
+    deliveriesOf(...by(c), idIn(c)),
   ]);
   const event = found(stored);
-  const { connection, driver, trip } = await findReferences(c.env, caller, event);
+  const { connection, driver, trip } = await findReferences(...by(c), event);
   const { vehicleId: id, vehicleName: name, vehicleGroups: groups } = event;
   const about = { ...event, vehicle: { id, name, groups }, driverName: driver?.name, connection, trip };
   const types = event.translatedIncidentTypes.join(', ');

@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import { findAny } from '../../fleet/find.ts';
 import { findByName, listByName, type NamedItem } from '../../fleet/search.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
+import { by, type Context, seeOther } from '../../platform/http/context.ts';
 import { capital, counted } from '../../platform/text.ts';
 import { webhookOfDelivery } from '../../webhooks/deliveries/read/find.ts';
 import { LinkButton } from '../ui/buttons.tsx';
@@ -33,8 +33,8 @@ async function pageByName<K extends Kind>(c: Context, kind: K) {
   const path = `/portal/${many}`;
   const { q = '', after = '' } = typedIn(c, ['q', 'after']);
   const { items, next }: { items: NamedItem<K>[]; next?: string } = q
-    ? { items: (await findByName(c.env, c.get('caller'), q, perPage))[kind] }
-    : await listByName(c.env, c.get('caller'), kind, {
+    ? { items: (await findByName(...by(c), q, perPage))[kind] }
+    : await listByName(...by(c), kind, {
         after: isUuid(after) ? after.toLowerCase() : undefined,
         limit: perPage,
       });
@@ -78,8 +78,7 @@ export async function search(c: Context) {
     const found = await pathOfId(c, q.toLowerCase());
     if (found) return seeOther(c, found);
   }
-  const found =
-    q && !isUuid(q) ? await findByName(c.env, c.get('caller'), q, maxFound) : { vehicle: [], driver: [] };
+  const found = q && !isUuid(q) ? await findByName(...by(c), q, maxFound) : { vehicle: [], driver: [] };
   const [only, another] = [...found.vehicle.map(vehiclePath), ...found.driver.map(driverPath)];
   if (only && !another) return seeOther(c, only);
   return page(
@@ -105,11 +104,7 @@ export async function search(c: Context) {
 const anyHint = 'Vehicle, plate, VIN, driver, event ID or Delivery-Id';
 
 async function pathOfId(c: Context, id: string): Promise<string | undefined> {
-  const caller = c.get('caller');
-  const [[kind], webhook] = await Promise.all([
-    findAny(c.env, caller, id),
-    webhookOfDelivery(c.env, caller, id),
-  ]);
+  const [[kind], webhook] = await Promise.all([findAny(...by(c), id), webhookOfDelivery(...by(c), id)]);
   if (kind) return `/portal/${kind}s/${id}`;
   return webhook && `/portal/webhooks/${webhook}/deliveries/${id}`;
 }

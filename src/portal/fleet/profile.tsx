@@ -6,7 +6,7 @@ import { drivers } from '../../fleet/lists/drivers.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { vehicles } from '../../fleet/lists/vehicles.ts';
 import * as named from '../../fleet/named-lists.ts';
-import { type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, found } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
 import { column, eventColumns, modelOf, narrowAccidentColumns, tripColumns } from '../ui/columns.tsx';
@@ -26,7 +26,7 @@ export const ofDriver = (c: Context) => profile(c, 'driver', drivers.list, about
 
 /** Gives a vehicle the account's own identifier, or takes that away. */
 export const setExternalId = savesExternalId(ofVehicle, async (c, externalId) => {
-  const vehicle = found(await setVehicleExternalId(c.env, c.get('caller'), idIn(c), externalId));
+  const vehicle = found(await setVehicleExternalId(...by(c), idIn(c), externalId));
   return { path: vehiclePath(vehicle), name: vehicle.name };
 });
 
@@ -47,12 +47,9 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
   describe: (item: T) => About,
 ) {
   const id = idIn(c);
-  const [stored, history] = await Promise.all([
-    findItem(c.env, c.get('caller'), list, id),
-    readHistory(c, of, id),
-  ]);
+  const [stored, history] = await Promise.all([findItem(...by(c), list, id), readHistory(c, of, id)]);
   const item = found(stored);
-  const { connection } = await findReferences(c.env, c.get('caller'), { connectionId: item.connectionId });
+  const { connection } = await findReferences(...by(c), { connectionId: item.connectionId });
   const { inactive, lead, map, points, facts, form } = describe(item);
   const { events, trips, accidents } = history;
   return page(
@@ -154,12 +151,11 @@ async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string) {
     limit: 10,
     descending: true,
   };
-  const caller = c.get('caller');
   const [counts, events, trips, { items: accidents }] = await Promise.all([
-    countByRisk(c.env, caller, of, id, since),
-    named.readWithin(c.env, caller, named.eventsWithDrivers, latest),
-    named.readWithin(c.env, caller, named.tripsWithNames, latest),
-    named.readNamed(c.env, caller, named.accidentsWithVehicles, {
+    countByRisk(...by(c), of, id, since),
+    named.readWithin(...by(c), named.eventsWithDrivers, latest),
+    named.readWithin(...by(c), named.tripsWithNames, latest),
+    named.readNamed(...by(c), named.accidentsWithVehicles, {
       connectionId: undefined,
       descending: true,
       query: { [of === 'vehicle' ? 'vehicles' : of]: [id], from: [named.listTime(since)], limit: ['5'] },

@@ -2,7 +2,7 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { trips } from '../../fleet/lists/trips.ts';
 import { eventsWithDrivers, type NamedTrip, readWithin, tripsWithNames } from '../../fleet/named-lists.ts';
 import { dayMs } from '../../platform/durations.ts';
-import { type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, found } from '../../platform/http/context.ts';
 import { column, eventColumns, tripColumns } from '../ui/columns.tsx';
 import { page } from '../ui/layout.tsx';
 import { recordPage } from '../ui/list.tsx';
@@ -35,9 +35,9 @@ const openTripMs = dayMs;
 /** The page of a trip, with the events of its vehicle meanwhile. */
 export async function detail(c: Context) {
   const id = idIn(c);
-  const trip = found(await findItem(c.env, c.get('caller'), trips.list, id, timeIn(c)));
+  const trip = found(await findItem(...by(c), trips.list, id, timeIn(c)));
   const [{ vehicle, driver, connection }, events] = await Promise.all([
-    findReferences(c.env, c.get('caller'), trip),
+    findReferences(...by(c), trip),
     eventsOf(c, trip),
   ]);
   const name = vehicle?.name ?? 'an unknown vehicle';
@@ -81,7 +81,7 @@ export async function detail(c: Context) {
 async function eventsOf(c: Context, trip: NamedTrip) {
   const from = Date.parse(trip.startedAt);
   const to = trip.endedAt === null ? from + openTripMs : Date.parse(trip.endedAt);
-  const events = await readWithin(c.env, c.get('caller'), eventsWithDrivers, {
+  const events = await readWithin(...by(c), eventsWithDrivers, {
     of: 'vehicle',
     ids: [trip.vehicleId],
     from,

@@ -1,7 +1,7 @@
 import { getCookie, setCookie } from 'hono/cookie';
 import type { Span } from '../../fleet/trends/read.ts';
 import { quarterMs } from '../../fleet/trends/recount.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
+import { by, type Context, seeOther } from '../../platform/http/context.ts';
 import { percent } from '../../platform/text.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
 import type { levelsOf, ServiceLevel } from '../../webhooks/service-levels/levels.ts';
@@ -47,8 +47,7 @@ export async function overview(c: Context) {
   const days = Number(c.req.query('days'));
   const today = dayIn(zone, now);
   const span = spanOf(zone, today, spans.includes(days) ? days : 30);
-  const caller = c.get('caller');
-  const found = await readOverview(c.env, caller, span);
+  const found = await readOverview(...by(c), span);
   const problems = (
     <Live id="problems-now">
       <Problems {...found.problems} />

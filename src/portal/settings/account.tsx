@@ -3,7 +3,7 @@ import { setPreferences } from '../../accounts/people.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
 import { providerSessionMs } from '../../accounts/single-sign-on.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { by, type Context } from '../../platform/http/context.ts';
 import { aRole, PostButton } from '../ui/buttons.tsx';
 import { choice, FormPanel, handles } from '../ui/fields.tsx';
 import { offered } from '../ui/forms.tsx';
@@ -77,11 +77,11 @@ const unitFields = {
 };
 
 export const save = handles(zoneFields(), show, async (c, { timeZone }) => {
-  await setPreferences(c.env, c.get('caller'), c.get('session').user.id, { timeZone: timeZone || null });
+  await setPreferences(...by(c), c.get('session').user.id, { timeZone: timeZone || null });
   return done(c, path, `Times are now in ${zoneName(timeZone || browserZoneOf(c))}.`);
 });
 
 export const saveUnits = handles(unitFields, show, async (c, { units }) => {
-  await setUnits(c.env, c.get('caller'), units);
+  await setUnits(...by(c), units);
   return done(c, path, `Speeds and distances are now in ${units === 'metric' ? 'kilometers' : 'miles'}.`);
 });

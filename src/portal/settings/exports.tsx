@@ -4,7 +4,7 @@ import { config } from '../../platform/config.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parse } from '../../platform/fields.ts';
-import { type Context, file } from '../../platform/http/context.ts';
+import { by, type Context, file } from '../../platform/http/context.ts';
 import { capital, counted, listed, sizeInWords } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { boxes, drawn, FormPanel, handles, line } from '../ui/fields.tsx';
@@ -19,7 +19,7 @@ const path = '/portal/settings/exports';
 
 /** Settings, Exports: the account's data as files. */
 export async function list(c: Context) {
-  const exports = await exporting.listExports(c.env, c.get('caller'));
+  const exports = await exporting.listExports(...by(c));
   const isAvailable = exporting.canExport(c.env);
   return page(
     c,
@@ -80,7 +80,7 @@ export const request = handles(
     const { problems, range } = rangeOfDays(timeZoneOf(c), from, to);
     if (problems.length > 0) throw invalid('Check the days.', problems);
     const wanted = parse(exporting.Wanted, { lists, formats, from: range.from?.[0], to: range.to?.[0] });
-    await exporting.requestExport(c.env, c.get('caller'), c.get('session').user.id, wanted);
+    await exporting.requestExport(...by(c), c.get('session').user.id, wanted);
     const then = config(c.env).emailFrom ? 'We will email you' : 'It will appear here';
     return done(c, path, `The export is being prepared. ${then} when it is ready.`);
   },
@@ -89,7 +89,7 @@ export const request = handles(
 /** Sends a file, piece by piece. */
 export async function sendFile(c: Context) {
   const { id = '', file: name = '' } = c.req.param();
-  return file(c, await exporting.openFile(c.env, c.get('caller'), id, name));
+  return file(c, await exporting.openFile(...by(c), id, name));
 }
 
 const download = { name: 'Download', icon: 'download', small: true } as const;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { setPreferences } from '../../accounts/people.ts';
 import { config } from '../../platform/config.ts';
-import { type Context, inPath } from '../../platform/http/context.ts';
+import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/alerts.ts';
 import { channelKinds, maxChannels, parseChannel } from '../../webhooks/alerts/channel-input.ts';
@@ -24,8 +24,8 @@ const channelsPath = `${notificationsPath}/channels`;
 export async function showNotifications(c: Context) {
   const { id, email, getsAlerts } = c.get('session').user;
   const [{ rule, groups }, known] = await Promise.all([
-    findMailRule(c.env, c.get('caller'), id),
-    channels.listChannels(c.env, c.get('caller')),
+    findMailRule(...by(c), id),
+    channels.listChannels(...by(c)),
   ]);
   return page(
     c,
@@ -114,9 +114,8 @@ function ruleIn({ levels, risk, groups }: { levels: string[]; risk: string; grou
 
 export const saveNotifications = handles(ruleFields(), showNotifications, async (c, values) => {
   const { id, email } = c.get('session').user;
-  const caller = c.get('caller');
-  await setPreferences(c.env, caller, id, { getsAlerts: values.alerts });
-  await setMailRule(c.env, caller, id, ruleIn(values));
+  await setPreferences(...by(c), id, { getsAlerts: values.alerts });
+  await setMailRule(...by(c), id, ruleIn(values));
   return done(c, notificationsPath, `We email ${email} as chosen.`);
 });
 
@@ -139,7 +138,7 @@ const channelFields = (channel?: channels.Channel) => ({
 /** The form of a new channel, or of the one in the path. */
 export async function showChannel(c: Context) {
   const channel = await channelIn(c);
-  const { rule, groups } = await findMailRule(c.env, c.get('caller'), channel?.id);
+  const { rule, groups } = await findMailRule(...by(c), channel?.id);
   return page(
     c,
     { title: channel ? `Channel ${channel.name}` : 'Add a channel' },
@@ -178,7 +177,7 @@ export const saveSentChannel = handles(
         allowLoopback: config(c.env).allowLoopbackReceivers,
       },
     );
-    const id = await channels.saveChannel(c.env, c.get('caller'), input, ruleIn(rule), channel?.id);
+    const id = await channels.saveChannel(...by(c), input, ruleIn(rule), channel?.id);
     const added = `Added ${input.name}. Send a test message to see whether it arrives.`;
     return done(c, pathOf({ id }), channel ? 'Saved.' : added);
   },
@@ -186,7 +185,7 @@ export const saveSentChannel = handles(
 
 export async function sendTest(c: Context) {
   const channel = await inPath(c, channels.findChannel);
-  const problem = await channels.testChannel(c.env, c.get('caller'), channel.id);
+  const problem = await channels.testChannel(...by(c), channel.id);
   return problem === null
     ? done(c, pathOf(channel), `${channel.name} accepted the test message.`)
     : done(c, pathOf(channel), `The test message failed: the channel ${problem}.`, 'bad');
@@ -197,7 +196,7 @@ export const removeNamed = confirmed(async (c) => {
   return {
     title: `Remove “${name}”?`,
     text: 'It receives no more messages, and pending ones are dropped. To add it again, you need its URL.',
-    does: () => channels.removeChannel(c.env, c.get('caller'), id),
+    does: () => channels.removeChannel(...by(c), id),
     said: `Removed ${name}. It receives no more messages.`,
     back: pathOf({ id }),
     next: notificationsPath,

@@ -1,6 +1,6 @@
 import * as people from '../../accounts/people.ts';
 import { Email } from '../../platform/fields.ts';
-import { type Context, inPath } from '../../platform/http/context.ts';
+import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { type Role, roles } from '../../platform/roles.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { aRole, LinkButton, roleNames } from '../ui/buttons.tsx';
@@ -72,7 +72,7 @@ function lastSignIn({ lastSignInAt, confirmedAt }: people.PortalUser) {
 /** The response is the same whoever the address belongs to, so that it reveals nothing. */
 export const sendInvitation = handles(invited, list, async (c, { email, role }) => {
   const caller = c.get('caller');
-  const mayEmail = await people.invite(c.env, caller, { email, role });
+  const mayEmail = await people.invite(...by(c), { email, role });
   if (mayEmail) c.executionCtx.waitUntil(emailSignInLinks(c.env, email, caller.accountId));
   const later = 'after that they can ask for another on the sign-in page.';
   const said = `Invited ${email} as ${aRole(role)}. The link works for ${linkMinutes} minutes; ${later}`;
@@ -84,7 +84,7 @@ export const remove = confirmed(async (c) => {
   return {
     title: `Remove ${email}?`,
     text: 'They will be signed out everywhere and can no longer sign in. Tokens that they generated keep working.',
-    does: () => people.removePortalUser(c.env, c.get('caller'), id),
+    does: () => people.removePortalUser(...by(c), id),
     said: `Removed ${email}. They are signed out everywhere and can no longer sign in.`,
     back: peoplePath,
   };
@@ -99,7 +99,7 @@ export async function changeRole(c: Context) {
     fields: { role: radios('Role', roleChoices) },
     stored: { role },
     save: async ({ role }) => {
-      await people.setRole(c.env, c.get('caller'), id, role);
+      await people.setRole(...by(c), id, role);
       return done(c, peoplePath, `${email} is now ${aRole(role)}.`);
     },
   });

@@ -2,7 +2,7 @@ import { listAddresses } from '../../accounts/people.ts';
 import { type Connection, connectionName, listConnections } from '../../fleet/connections.ts';
 import { type Match, matchFleet, maxMatches } from '../../fleet/search.ts';
 import type { FieldError } from '../../platform/errors.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { by, type Context } from '../../platform/http/context.ts';
 import { Icon, Submit } from './buttons.tsx';
 import { Field, type Offered, offered } from './forms.tsx';
 import { timeZoneOf } from './layout.tsx';
@@ -53,9 +53,9 @@ export async function searchIn(c: Context, declared: Filters, usualDays?: number
   const asked: Values = usualDays ? { ...typed, ...daysUpTo(typed, today, usualDays) } : typed;
   const hasPeople = Object.values(declared).some(({ people }) => people);
   const [connections, { vehicles, drivers }, people] = await Promise.all([
-    declared.connection ? listConnections(c.env, c.get('caller')) : [],
-    matchFleet(c.env, c.get('caller'), asked),
-    hasPeople ? listAddresses(c.env, c.get('caller')) : [],
+    declared.connection ? listConnections(...by(c)) : [],
+    matchFleet(...by(c), asked),
+    hasPeople ? listAddresses(...by(c)) : [],
   ]);
   const filters = withOptions(declared, connections, people);
   for (const [name, { options }] of Object.entries(filters))

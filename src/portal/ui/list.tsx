@@ -4,7 +4,7 @@ import { csvWriter } from '../../fleet/lists/csv.ts';
 import type { Columns } from '../../fleet/lists/field.ts';
 import { type NamedList, type NamedOf, readNamed } from '../../fleet/named-lists.ts';
 import type { ListRequest } from '../../fleet/service.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
+import { by, type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../platform/text.ts';
 import { LinkButton } from './buttons.tsx';
 import { addressOf, Chips, FilterForm, type Filters, type Search, searchIn, setIn } from './filters.tsx';
@@ -61,7 +61,7 @@ export const recordPage =
     const { cursor } = c.req.query();
     const request = requestOf(declared, search);
     const { items, next } = request
-      ? await readNamed(c.env, c.get('caller'), list, {
+      ? await readNamed(...by(c), list, {
           ...request,
           query: { ...request.query, limit: ['50'], ...(cursor && { cursor: [cursor] }) },
         })
@@ -185,7 +185,7 @@ async function* piecesOf<T extends object>(
   const writer = csvWriter(withNames(list, listed), { times: { zone, format } });
   yield writer.add([]);
   if (!request) return;
-  const known = await listConnections(c.env, c.get('caller'));
+  const known = await listConnections(...by(c));
   const connections = new Map(known.map((one) => [one.id, connectionName(one)]));
   const named = (item: NamedOf<T>) => ({
     ...item,
@@ -197,7 +197,7 @@ async function* piecesOf<T extends object>(
   for (let page = 0; page < maxCsvPages && left > 0; page++) {
     const limit = [String(Math.min(csvRecordsPerPage, left))];
     const query = { ...request.query, limit, ...(cursor && { cursor: [cursor] }) };
-    const { items, next } = await readNamed(c.env, c.get('caller'), list, { ...request, query });
+    const { items, next } = await readNamed(...by(c), list, { ...request, query });
     yield writer.add(items.map(named));
     if (!next) return;
     cursor = next;

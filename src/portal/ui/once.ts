@@ -2,7 +2,7 @@ import { createMiddleware } from 'hono/factory';
 import { findSentForm, takeShown } from '../../accounts/sent-forms.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import { type App, by, type Context } from '../../platform/http/context.ts';
 import { done, flashIn, readForm, sayNext } from './submit.ts';
 
 /** How long a form waits for the result of the same one, and how often it looks. */
@@ -77,5 +77,5 @@ function sentAlready(c: Context, hasSecret: boolean): Response {
 /** The secret that the page after a form shows, asked of D1 on that page alone. */
 export async function shownOnce(c: Context): Promise<string | undefined> {
   const id = flashIn(c)?.shown;
-  return id && takeShown(c.env, c.get('caller'), id);
+  return id && takeShown(...by(c), id);
 }

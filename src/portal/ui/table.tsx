@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { Slice, SliceQuery } from '../../platform/db/cursor.ts';
 import type { Caller } from '../../platform/db/guard.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { by, type Context } from '../../platform/http/context.ts';
 import { cursorFor, requestedSlice } from '../../platform/http/requested-slice.ts';
 import { counted } from '../../platform/text.ts';
 import { Icon } from './buttons.tsx';
@@ -81,7 +81,7 @@ export async function sliceOn<T>(
   read: (env: Env, caller: Caller, slice: SliceQuery) => Promise<Slice<T>>,
 ): Promise<{ items: T[]; pages: Pages | undefined }> {
   const slice = requestedSlice(c, limit);
-  const { items, next } = await read(c.env, c.get('caller'), slice);
+  const { items, next } = await read(...by(c), slice);
   const { path } = c.req;
   const pages = {
     count: `${counted(items.length, ...words)} on this page`,

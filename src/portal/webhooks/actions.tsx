@@ -1,5 +1,5 @@
 import { invalid } from '../../platform/errors.ts';
-import { type Context, inPath } from '../../platform/http/context.ts';
+import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { starter } from '../../webhooks/deliveries/consumer.ts';
 import { tryNow } from '../../webhooks/deliveries/read/replay.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
@@ -28,7 +28,7 @@ export const remove = confirmed(async (c) => {
         cancelled. Its charts and settings are deleted, too.
       </>
     ),
-    does: () => deleteWebhook(c.env, c.get('caller'), webhook.id),
+    does: () => deleteWebhook(...by(c), webhook.id),
     said: `Webhook "${titleOf(webhook)}" was deleted. No more deliveries will be sent.`,
     back: pathOf(webhook),
     next: '/portal/webhooks',
@@ -37,7 +37,7 @@ export const remove = confirmed(async (c) => {
 
 const setsPaused = (isPaused: boolean, said: string) => async (c: Context) => {
   const { id } = await inPath(c, findWebhook);
-  const webhook = await setPaused(c.env, c.get('caller'), id, isPaused);
+  const webhook = await setPaused(...by(c), id, isPaused);
   return done(c, pathOf(webhook), said);
 };
 
@@ -49,7 +49,7 @@ export const resume = setsPaused(
 
 export async function tryAgain(c: Context) {
   const webhook = await inPath(c, findWebhook);
-  return send(c, pathOf(webhook), 'Tried again. ', () => tryNow(c.env, c.get('caller'), webhook.id));
+  return send(c, pathOf(webhook), 'Tried again. ', () => tryNow(...by(c), webhook.id));
 }
 
 const sends = (type: NotificationType, said: string) => async (c: Context) => {
@@ -57,7 +57,7 @@ const sends = (type: NotificationType, said: string) => async (c: Context) => {
   return send(c, pathOf(webhook), said, async () => {
     const made = madeUp({ type }, webhook);
     const start = starter(c.env, c.executionCtx);
-    const sent = await sendTest(c.env, c.get('caller'), c.get('requestId'), webhook, made, start);
+    const sent = await sendTest(...by(c), c.get('requestId'), webhook, made, start);
     return { webhookId: webhook.id, id: sent.deliveryIds[0] ?? '' };
   });
 };
@@ -75,14 +75,13 @@ export async function signing(c: Context) {
   if (c.req.method === 'GET') return show();
   const { id, revision } = webhook;
   const save = async (does: string) => {
-    const caller = c.get('caller');
     if (does === 'rotate') {
-      await rotateSecret(c.env, caller, id);
+      await rotateSecret(...by(c), id);
       return done(c, c.req.path, 'The secret was rotated.', 'ok', true);
     }
     if (does !== 'on' && does !== 'off') throw invalid('Choose what to do');
     const input = { ...webhook, oauth: undefined, signing: does === 'on' };
-    const { signingSecret } = await updateWebhook(c.env, caller, id, input, { revision });
+    const { signingSecret } = await updateWebhook(...by(c), id, input, { revision });
     return input.signing
       ? done(c, c.req.path, 'Deliveries of this webhook are signed now.', 'ok', signingSecret !== undefined)
       : done(c, pathOf(webhook), 'Deliveries of this webhook are no longer signed.');

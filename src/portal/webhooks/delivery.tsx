@@ -1,4 +1,4 @@
-import { type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, found } from '../../platform/http/context.ts';
 import { capital, counted, duration } from '../../platform/text.ts';
 import { briefly, outcomeOf } from '../../webhooks/alerts/words.ts';
 import { type DeliveryKey, maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
@@ -20,7 +20,7 @@ import { aboveOf } from './words.ts';
 export async function detail(c: Context) {
   const [delivery, receiver] = await Promise.all([
     requireDelivery(c),
-    findWebhook(c.env, c.get('caller'), c.req.param('id') ?? ''),
+    findWebhook(...by(c), c.req.param('id') ?? ''),
   ]);
   const { webhookId, id, eventId, type, status, log, about, webhook } = delivery;
   const [list, name] = type === ACCIDENT ? ['accidents', 'accident'] : ['events', 'event'];
@@ -79,7 +79,7 @@ type Found = Awaited<ReturnType<typeof requireDelivery>>;
 /** The delivery in the path. @throws Refusal: not found, also for another account's */
 async function requireDelivery(c: Context) {
   const key = { webhookId: c.req.param('id') ?? '', id: c.req.param('deliveryId') ?? '' };
-  return found(await findDelivery(c.env, c.get('caller'), key));
+  return found(await findDelivery(...by(c), key));
 }
 
 const Attempts = ({ delivery }: { delivery: Delivery }) => {
@@ -168,7 +168,7 @@ const sends =
   async (c: Context) => {
     const delivery = await requireDelivery(c);
     return send(c, pathOf(delivery), said(delivery), async () => {
-      await how(c.env, c.get('caller'), delivery);
+      await how(...by(c), delivery);
       return delivery;
     });
   };
@@ -188,7 +188,7 @@ export function send(c: Context, to: string, said: string, start: () => Promise<
     c,
     async () => {
       const key = await start();
-      const { webhook, last } = (await afterAttempt(c.env, c.get('caller'), key, since)) ?? {};
+      const { webhook, last } = (await afterAttempt(...by(c), key, since)) ?? {};
       if (last && last.at >= since)
         return done(c, to, said + outcomeOf(last), last.result === 'success' ? 'ok' : 'warn');
       return webhook?.pausedAt || webhook?.openUntil

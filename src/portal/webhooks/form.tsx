@@ -5,7 +5,7 @@ import { base64url } from '../../platform/crypto.ts';
 import { asCaller } from '../../platform/db/guard.ts';
 import { type ErrorCode, type FieldError, invalid } from '../../platform/errors.ts';
 import { timestamp } from '../../platform/fields.ts';
-import { type Context, inPath } from '../../platform/http/context.ts';
+import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { selectGroups } from '../../webhooks/alerts/rules.ts';
 import { outcomeOf } from '../../webhooks/alerts/words.ts';
 import { type Attempt, retries } from '../../webhooks/deliveries/policy.ts';
@@ -42,8 +42,8 @@ async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, 
   const caller = c.get('caller');
   const [webhook, connections, groups] = await Promise.all([
     given,
-    listConnections(c.env, caller),
-    asCaller(c.env, caller, (db) => selectGroups(db, caller)),
+    listConnections(...by(c)),
+    asCaller(...by(c), (db) => selectGroups(db, caller)),
   ]);
   const sent = c.get('shownAgain');
   const isRevealed = c.req.query('reveal') === 'yes';
@@ -135,15 +135,15 @@ const take = (c: Context, webhook?: StoredWebhook) =>
         allowLoopback: config(c.env).allowLoopbackReceivers,
       });
       if (pressed === 'test') {
-        const tried = await tryReceiver(c.env, c.get('caller'), input, webhook?.id);
+        const tried = await tryReceiver(...by(c), input, webhook?.id);
         showAgain(c, form);
         return show(c, webhook, tried);
       }
       const labels = valuesIn(fields.labels, form);
       const revision = form.value('revision');
       const saved = webhook
-        ? await updateWebhook(c.env, c.get('caller'), webhook.id, input, { revision, labels })
-        : await createWebhook(c.env, c.get('caller'), input, labels);
+        ? await updateWebhook(...by(c), webhook.id, input, { revision, labels })
+        : await createWebhook(...by(c), input, labels);
       const said = `Webhook "${titleOf({ ...labels, url: saved.url })}" was ${webhook ? 'saved' : 'added'}.`;
       return saved.signingSecret === undefined
         ? done(c, pathOf(saved), said)

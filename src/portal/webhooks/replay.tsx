@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { dayMs } from '../../platform/durations.ts';
-import { type Context, inPath } from '../../platform/http/context.ts';
+import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { maxReplayedPerCall } from '../../webhooks/deliveries/policy.ts';
 import {
   countReplayable,
@@ -45,7 +45,7 @@ export async function askReplay(c: Context) {
   const id = c.req.param('id') ?? '';
   const [webhook, counted] = await Promise.all([
     inPath(c, findWebhook),
-    orProblem(async () => countReplayable(c.env, c.get('caller'), id, selectionIn(c))),
+    orProblem(async () => countReplayable(...by(c), id, selectionIn(c))),
   ]);
   const problem = 'message' in counted ? counted : undefined;
   const { count, more } = 'count' in counted ? counted : { count: 0, more: false };
@@ -100,7 +100,7 @@ export async function askReplay(c: Context) {
 /** Replays as many as one call does. The next page counts what is left. */
 export async function replayPart(c: Context) {
   const webhook = await inPath(c, findWebhook);
-  const { replayed, next } = await replay(c.env, c.get('caller'), webhook.id, selectionIn(c));
+  const { replayed, next } = await replay(...by(c), webhook.id, selectionIn(c));
   const to = next
     ? `${c.req.path}?${new URLSearchParams({ ...c.req.query(), after: next })}`
     : pathOf(webhook);

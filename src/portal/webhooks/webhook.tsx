@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import { dayMs } from '../../platform/durations.ts';
-import { type Context, inPath } from '../../platform/http/context.ts';
+import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { capital, cappedCount, listed, percent } from '../../platform/text.ts';
 import { failureDescription } from '../../webhooks/alerts/words.ts';
 import * as policy from '../../webhooks/deliveries/policy.ts';
@@ -29,7 +29,7 @@ export async function detail(c: Context) {
   const id = c.req.param('id') ?? '';
   const [webhook, activity] = await Promise.all([
     inPath(c, findWebhook),
-    webhookActivity(c.env, c.get('caller'), id, { ...selection, limit: 20 }),
+    webhookActivity(...by(c), id, { ...selection, limit: 20 }),
   ]);
   const { receiver, hours, connections, counts } = activity;
   const day = addTallies(hours.slice(-shownHours));

@@ -85,7 +85,6 @@ export const remove = confirmed(async (c) => {
   return {
     title: 'Remove this connection?',
     above: aboveOf(connection),
-    narrow: true,
     text: `“${name}” ${ends}, and all of its data will be deleted: vehicles, drivers, trips, safety events and accidents. Webhooks will receive nothing more from it. This cannot be undone.${instead}`,
     typed: name,
     does: (typed) => deleteConnection(...by(c), connection.id, typed),

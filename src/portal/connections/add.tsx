@@ -73,7 +73,6 @@ export async function changeCredential(c: Context) {
     title: `Replace the ${credentialLabel(connection)}`,
     above: aboveOf(connection),
     lead: 'The new one is tested first. Then pulling resumes where it stopped: nothing is missed or notified twice.',
-    narrow: true,
     before: <Where connector={connector} />,
     fields: credentialFields(connector),
     send: 'Test and replace',

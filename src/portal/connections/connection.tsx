@@ -41,8 +41,11 @@ export async function showConnection(c: Context) {
   const unmapped = pull ? pull.unmapped : await unmappedWords(...by(c), connection);
   const hasData = records.some(({ count }) => count > 0);
   const health = healthOf(connection, pull, hasData);
+  const isRefused = pull?.state === 'refused';
   const name = connectionName(connection);
   const path = pathOf(connection);
+  const { origin } = new URL(c.req.url);
+  const calledAt = `${config(c.env).origin ?? origin}/providers/${withCell(c.env, id)}/webhook`;
   const replace = { href: `${path}/credential`, name: `Replace the ${credentialLabel(connection)}` };
   return page(
     c,
@@ -69,13 +72,10 @@ export async function showConnection(c: Context) {
       ),
     },
     <>
-      {issued && <NewKey value={issued} origin={new URL(c.req.url).origin} />}
+      {issued && <NewKey value={issued} origin={origin} />}
       <Live id="health-now">
         {health.note && (
-          <Note
-            mood={health.mood}
-            side={pull?.state === 'refused' && <LinkButton {...replace} weight="primary" />}
-          >
+          <Note mood={health.mood} side={isRefused && <LinkButton {...replace} weight="primary" />}>
             {health.note} {!pull && 'A connector sends its data: ask whoever runs that.'}
           </Note>
         )}
@@ -85,15 +85,7 @@ export async function showConnection(c: Context) {
       </Live>
       {pull && <Feeds pull={pull} />}
       <div class="cols cols-3-2">
-        <TablePanel
-          title="Records"
-          side={<a href={`/portal/events?connection=${id}`}>Safety events</a>}
-          foot={`Counts stop at ${maxRecordsCounted.toLocaleString('en')}, and leave out archived records.`}
-          live
-          labels
-          columns={recordColumns}
-          items={records}
-        />
+        <Records id={id} records={records} />
         <Details connection={connection} pull={pull} />
       </div>
       <ExternalIdPanel
@@ -102,13 +94,7 @@ export async function showConnection(c: Context) {
         hint="Such as a policy number: externalId in the API. No other connection can have the same one."
       />
       <IngestKeys path={path} keys={keys.items} isSent={!pull} />
-      {pull && pull.state !== 'withdrawn' && (
-        <ProviderWebhook
-          path={path}
-          url={`${config(c.env).origin ?? new URL(c.req.url).origin}/providers/${withCell(c.env, id)}/webhook`}
-          pull={pull}
-        />
-      )}
+      {pull && pull.state !== 'withdrawn' && <ProviderWebhook path={path} url={calledAt} pull={pull} />}
       <Labels path={path} unmapped={unmapped} connection={connection} />
       <Problems
         title="Refused records"
@@ -123,6 +109,18 @@ export async function showConnection(c: Context) {
     </>,
   );
 }
+
+const Records = ({ id, records }: { id: string; records: RecordCount[] }) => (
+  <TablePanel
+    title="Records"
+    side={<a href={`/portal/events?connection=${id}`}>Safety events</a>}
+    foot={`Counts stop at ${maxRecordsCounted.toLocaleString('en')}, and leave out archived records.`}
+    live
+    labels
+    columns={recordColumns}
+    items={records}
+  />
+);
 
 const Details = (props: { connection: CoveredConnection; pull: PullStatus | undefined }) => {
   const { connection, pull } = props;

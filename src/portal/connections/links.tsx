@@ -99,7 +99,6 @@ export const revoke = confirmed(async (c) => {
   return {
     title: `Revoke the link for “${name}”?`,
     above: [...above, { href: linksPath, name: 'Connect links' }],
-    narrow: true,
     text: 'It stops working immediately. The fleet needs another link to connect its provider.',
     does: () => revokeLink(...by(c), id),
     said: `Revoked the link for “${name}”. It no longer works.`,

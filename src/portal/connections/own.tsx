@@ -42,7 +42,6 @@ export const addOwn = (c: Context) =>
     title: 'Connect another provider',
     above,
     lead: 'Your connector, a program of your own, sends us the data. It gets a key for this connection alone.',
-    narrow: true,
     before: (
       <p>
         <a href="/docs/connectors">How to write a connector</a>

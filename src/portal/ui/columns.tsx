@@ -4,19 +4,7 @@ import type { NamedItem } from '../../fleet/search.ts';
 import { capital } from '../../platform/text.ts';
 import { type MapPlace, shortPlaceName } from './map.tsx';
 import { AccidentState, EventState, HandledBy, Level, State } from './parts.tsx';
-import {
-  accidentPath,
-  Distance,
-  DriverName,
-  driverPath,
-  durationOf,
-  eventPath,
-  reportPath,
-  routeOf,
-  Speed,
-  tripPath,
-  vehiclePath,
-} from './records.tsx';
+import * as records from './records.tsx';
 import type { Column } from './table.tsx';
 import { Ago, Time } from './time.tsx';
 
@@ -52,7 +40,7 @@ export const column = {
   vehicle: { ...text('Vehicle', 'vehicleName'), look: 'md:min-w-24' },
   driver: {
     head: 'Driver',
-    cell: (item: Parameters<typeof DriverName>[0]) => item.driverName || DriverName(item),
+    cell: (item: Parameters<typeof records.DriverName>[0]) => item.driverName || records.DriverName(item),
   },
   license: { head: 'License', look: 'nowrap', cell: licenseOf },
   model: { head: 'Make and model', label: 'Model', cell: modelOf },
@@ -68,14 +56,15 @@ export const column = {
   speed: {
     head: 'Speed',
     look: 'nowrap',
-    cell: (event: Parameters<typeof Speed>[0]) => event.maxSpeedKph !== null && <Speed {...event} />,
+    cell: (event: Parameters<typeof records.Speed>[0]) =>
+      event.maxSpeedKph !== null && <records.Speed {...event} />,
   },
   distance: {
     head: 'Distance',
     look: 'nowrap',
-    cell: ({ distanceKm: km }: Pick<NamedTrip, 'distanceKm'>) => km !== null && <Distance km={km} />,
+    cell: ({ distanceKm: km }: Pick<NamedTrip, 'distanceKm'>) => km !== null && <records.Distance km={km} />,
   },
-  duration: { head: 'Duration', look: 'nowrap', cell: durationOf },
+  duration: { head: 'Duration', look: 'nowrap', cell: records.durationOf },
   risk: {
     head: 'Risk',
     look: 'card-side nowrap',
@@ -83,7 +72,7 @@ export const column = {
   },
   incident: {
     head: 'Incident',
-    href: eventPath,
+    href: records.eventPath,
     // A line ends between types only.
     cell: ({ translatedIncidentTypes }: NamedEvent) =>
       translatedIncidentTypes.map((type) => type.replaceAll(' ', '\u00a0')).join(', '),
@@ -94,7 +83,7 @@ export const column = {
 export const vehicleColumns: Column<Vehicle>[] = [
   {
     head: 'Vehicle',
-    href: vehiclePath,
+    href: records.vehiclePath,
     cell: ({ name }) => name,
     more: ({ groups, status }) => [
       <div class="sub clamp">{groups.join(', ')}</div>,
@@ -107,7 +96,7 @@ export const vehicleColumns: Column<Vehicle>[] = [
 export const driverColumns: Column<Driver>[] = [
   {
     head: 'Driver',
-    href: driverPath,
+    href: records.driverPath,
     cell: ({ name }) => name,
     more: ({ status }) => status === 0 && [' ', <State mood="quiet">Inactive</State>],
   },
@@ -131,11 +120,11 @@ export const tripColumns: Column<NamedTrip>[] = [
     head: 'Trip',
     look: 'card-title',
     cell: (trip) => (
-      <a class="cover nowrap" href={tripPath(trip)}>
+      <a class="cover nowrap" href={records.tripPath(trip)}>
         <Time at={trip.startedAt} />
       </a>
     ),
-    more: routeOf,
+    more: records.routeOf,
   },
   { head: 'Vehicle', cell: ({ vehicleName }) => vehicleName ?? <span class="sub">Unknown</span> },
   ...[column.driver, column.distance, column.duration],
@@ -144,7 +133,7 @@ export const tripColumns: Column<NamedTrip>[] = [
 export const accidentColumns: Column<Accident>[] = [
   {
     head: 'Vehicle',
-    href: accidentPath,
+    href: records.accidentPath,
     cell: ({ vehicleName }) => vehicleName ?? 'Unknown vehicle',
     more: ({ vin }) => vin && <code class="sub block">{vin}</code>,
   },
@@ -169,7 +158,7 @@ function ReportLink(accident: Accident) {
   const { reportUrl, reportReady, tSP } = accident;
   if (!reportUrl) return reportReady ? <div class="sub">{tSP} has it</div> : null;
   return (
-    <a class="over block" href={reportPath(accident)} rel="noreferrer">
+    <a class="over block" href={records.reportPath(accident)} rel="noreferrer">
       Open report
     </a>
   );

@@ -166,7 +166,7 @@ export function formPage<F extends Fields>(c: Context, described: FormPage<F>): 
   const show = () =>
     page(
       c,
-      head,
+      { ...head, narrow: true },
       <section class="panel" aria-label={head.title}>
         <Form look="panel-body grid gap-4">
           {before}
@@ -179,7 +179,7 @@ export function formPage<F extends Fields>(c: Context, described: FormPage<F>): 
 }
 
 /** An irrevocable action: its question, its consequences, and the message afterwards. */
-type Irrevocable = Pick<Head, 'title' | 'above' | 'narrow'> & {
+type Irrevocable = Pick<Head, 'title' | 'above'> & {
   text: Child;
   /** What is to be typed first. */
   typed?: string;

@@ -21,7 +21,6 @@ export const remove = confirmed(async (c) => {
   return {
     title: 'Delete this webhook?',
     above: aboveOf(webhook),
-    narrow: true,
     text: (
       <>
         <code>{webhook.url}</code> will no longer receive {typesOf(webhook)}. Pending deliveries are

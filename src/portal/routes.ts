@@ -163,10 +163,8 @@ const table: Route[] = [
   ['POST', '/settings/account/units', 'member', account.saveUnits],
   ['GET', '/settings/notifications', 'viewer', notifications.showNotifications],
   ['POST', '/settings/notifications', 'viewer', notifications.saveNotifications],
-  ['GET', '/settings/notifications/channels/new', 'member', notifications.showChannel],
-  ['POST', '/settings/notifications/channels/new', 'member', notifications.saveSentChannel, 'limited'],
-  ['GET', '/settings/notifications/channels/:id', 'member', notifications.showChannel],
-  ['POST', '/settings/notifications/channels/:id', 'member', notifications.saveSentChannel, 'limited'],
+  ['FORM', '/settings/notifications/channels/new', 'member', notifications.channel, 'limited'],
+  ['FORM', '/settings/notifications/channels/:id', 'member', notifications.channel, 'limited'],
   ['POST', '/settings/notifications/channels/:id/test', 'member', notifications.sendTest, 'limited'],
   ['FORM', '/settings/notifications/channels/:id/remove', 'member', notifications.removeNamed],
 ];

@@ -9,10 +9,10 @@ import * as channels from '../../webhooks/alerts/channels.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { Group } from '../../webhooks/filters.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
-import { box, boxes, choice, confirmed, drawn, FormPanel, handles, line } from '../ui/fields.tsx';
-import { Buttons, Form, type Offered, offered } from '../ui/forms.tsx';
+import { box, boxes, choice, confirmed, FormPanel, formPage, handles, line } from '../ui/fields.tsx';
+import { type Offered, offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { levelOptions, Note, Panel, riskOptions, State } from '../ui/parts.tsx';
+import { levelOptions, Note, riskOptions, State } from '../ui/parts.tsx';
 import { done } from '../ui/submit.ts';
 import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Ago } from '../ui/time.tsx';
@@ -136,52 +136,41 @@ const channelFields = (channel?: channels.Channel) => ({
 });
 
 /** The form of a new channel, or of the one in the path. */
-export async function showChannel(c: Context) {
-  const channel = await channelIn(c);
-  const { rule, groups } = await findMailRule(...by(c), channel?.id);
-  return page(
-    c,
-    { title: channel ? `Channel ${channel.name}` : 'Add a channel' },
-    <>
-      {channel && (
-        <div class="actions">
-          <PostButton to={`${pathOf(channel)}/test`} name="Send a test message" icon="send" />
-          <LinkButton href={`${pathOf(channel)}/remove`} name="Remove" weight="danger" />
-        </div>
-      )}
-      <Panel title="Where and what" hidden>
-        <Form look="panel-body grid gap-4">
-          {drawn(channelFields(channel), channel && { kind: channel.kind, name: channel.name })}
-          <p class="hint">
-            In Slack, add an incoming webhook to an app of yours. In Teams, add the workflow “Send webhook
-            alerts to a channel”. <a href="/docs/portal#team-channels">What an HTTPS endpoint receives</a>
-          </p>
-          {drawn(ruleFields(groups), { ...rule, alerts: channel?.getsAlerts ?? true })}
-          <Buttons send={channel ? 'Save' : 'Add channel'} back={notificationsPath} />
-        </Form>
-      </Panel>
-    </>,
-  );
+export async function channel(c: Context) {
+  const known = await channelIn(c);
+  const { rule, groups } = await findMailRule(...by(c), known?.id);
+  return formPage(c, {
+    title: known ? `Channel ${known.name}` : 'Add a channel',
+    actions: known && (
+      <>
+        <PostButton to={`${pathOf(known)}/test`} name="Send a test message" icon="send" />
+        <LinkButton href={`${pathOf(known)}/remove`} name="Remove" weight="danger" />
+      </>
+    ),
+    before: (
+      <p class="hint">
+        In Slack, add an incoming webhook to an app of yours. In Teams, add the workflow “Send webhook alerts
+        to a channel”. <a href="/docs/portal#team-channels">What an HTTPS endpoint receives</a>
+      </p>
+    ),
+    fields: { ...channelFields(known), ...ruleFields(groups) },
+    stored: { ...rule, kind: known?.kind, name: known?.name, alerts: known?.getsAlerts ?? true },
+    send: known ? 'Save' : 'Add channel',
+    back: notificationsPath,
+    save: async ({ name, kind, url, alerts, ...chosen }) => {
+      const input = parseChannel(
+        { name, kind, url, getsAlerts: alerts },
+        {
+          ...{ isNew: !known, ownHost: new URL(c.req.url).hostname },
+          allowLoopback: config(c.env).allowLoopbackReceivers,
+        },
+      );
+      const id = await channels.saveChannel(...by(c), input, ruleIn(chosen), known?.id);
+      const added = `Added ${input.name}. Send a test message to see whether it arrives.`;
+      return done(c, pathOf({ id }), known ? 'Saved.' : added);
+    },
+  });
 }
-
-/** Saves a new channel, or the one in the path. */
-export const saveSentChannel = handles(
-  { ...channelFields(), ...ruleFields() },
-  showChannel,
-  async (c, { name, kind, url, alerts, ...rule }) => {
-    const channel = await channelIn(c);
-    const input = parseChannel(
-      { name, kind, url, getsAlerts: alerts },
-      {
-        ...{ isNew: !channel, ownHost: new URL(c.req.url).hostname },
-        allowLoopback: config(c.env).allowLoopbackReceivers,
-      },
-    );
-    const id = await channels.saveChannel(...by(c), input, ruleIn(rule), channel?.id);
-    const added = `Added ${input.name}. Send a test message to see whether it arrives.`;
-    return done(c, pathOf({ id }), channel ? 'Saved.' : added);
-  },
-);
 
 export async function sendTest(c: Context) {
   const channel = await inPath(c, channels.findChannel);

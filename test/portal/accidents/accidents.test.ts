@@ -183,8 +183,8 @@ it('the page of an accident has its levels, recipients, events and way', async (
     expect(text).toContain(words);
   expect(text).toMatch(/after the accident .*\+\d+ s /);
 
-  expect(all('#notified-now tbody')).toHaveLength(2);
-  const [notified = ''] = textAt('#notified-now');
+  expect(all('#who-was-notified-now tbody')).toHaveLength(2);
+  const [notified = ''] = textAt('#who-was-notified-now');
   // The path and the query of a receiver may be secrets.
   expect(notified.match(/claims\.example\.com(?!\/)/g)).toHaveLength(2);
   expect(notified).toMatch(/claims.*?Delivered.*?200/);

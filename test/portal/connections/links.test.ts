@@ -92,7 +92,7 @@ it('whoever has a connect link withdraws consent and credential by it', async ()
   expect(page).toMatch(/Consent withdrawn.*Nothing more is pulled/);
   expect(page).not.toMatch(/Replace the|Pull now|Pause|Resume/);
   const overview = await ann.page('/portal');
-  expect(overview.all('#problems')).toEqual([]);
+  expect(overview.all('#connections-and-webhooks-with-problems')).toEqual([]);
   expect(overview.text).not.toContain('need attention');
   expect((await operator.get(`/operator/connections/${id}/pull`)).data).toMatchObject({
     ...{ state: 'refused', isWithdrawn: true },

@@ -28,7 +28,7 @@ it('a new account sees what to do next, and each step ticks itself off', async (
   expect(await textOf('setup-now')).toMatch(
     /2 of 4 done.*Who is notified of accidents\? \(done\) Notified: person-\d+@/,
   );
-  expect(await textOf('trend-now')).toBeUndefined();
+  expect(await textOf('safety-events-per-day-now')).toBeUndefined();
   await register(us);
   expect(await textOf('setup-now')).toContain('3 of 4 done');
   await as(us.connection.ingestKey).send(vehicle());

@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { quarterMs } from '../../../src/fleet/trends/recount.ts';
-import { daysInWords, isDay, isLocalTime, momentOf, startOfDay } from '../../../src/portal/ui/days.ts';
-import { dayIn } from '../../../src/portal/ui/time.tsx';
+
+import {
+  dayIn,
+  daysInWords,
+  isDay,
+  isLocalTime,
+  momentOf,
+  startOfDay,
+} from '../../../src/portal/ui/time.tsx';
 
 it('a day begins at its first moment, in every zone', () => {
   const zones = Intl.supportedValuesOf('timeZone');

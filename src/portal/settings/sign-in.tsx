@@ -12,11 +12,10 @@ import { type Role, roles } from '../../platform/roles.ts';
 import { hasRecord, recordFor, recordName } from '../sign-in/dns.ts';
 import { begin, redirectUri, settingsPath, tested } from '../sign-in/single-sign-on.tsx';
 import { LinkButton, roleNames } from '../ui/buttons.tsx';
-import { choice, drawn, handles, line } from '../ui/fields.tsx';
-import { FormPanel, type Offered } from '../ui/forms.tsx';
+import { choice, FormPanel, handles, line } from '../ui/fields.tsx';
+import type { Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { Copyable, Facts, Panel } from '../ui/parts.tsx';
-import { State } from '../ui/states.tsx';
+import { Copyable, Facts, Panel, State } from '../ui/parts.tsx';
 import { done } from '../ui/submit.ts';
 
 /** Settings, Sign-in: how the account's people sign in by its own provider. */
@@ -34,17 +33,15 @@ export async function show(c: Context) {
     { title: 'Sign-in' },
     <>
       <FormPanel
-        id="provider"
         title="Single sign-on"
         lead="Your people sign in with their accounts of your company, by OpenID Connect."
         to={settingsPath}
         send="Save"
         hint={<a href="/docs/portal#single-sign-on">How to set it up</a>}
-      >
-        {drawn(fieldsFor(offered, found.length > 0), stored)}
-      </FormPanel>
+        fields={fieldsFor(offered, found.length > 0)}
+        stored={stored}
+      />
       <Panel
-        id="proofs"
         title="Provider and DNS"
         side={found[0] && <LinkButton href={`${settingsPath}/test`} name="Test sign-in" small />}
         body="grid gap-4"

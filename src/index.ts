@@ -1,5 +1,6 @@
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import { app } from './app.ts';
+import { type CopyMessage, copyEvidence } from './fleet/evidence/copy.ts';
 import { ingestBinding } from './ingest/binding.ts';
 import { type ProbeMessage, recordProbe } from './operator/health/check.ts';
 import { jobs, starters } from './operator/jobs.ts';
@@ -13,7 +14,7 @@ import type { NewWork } from './webhooks/deliveries/send/first-claim.ts';
 
 export type { IngestBatch, IngestReply } from './ingest/binding.ts';
 
-export type QueueMessage = DeliveryMessage | PullMessage | JobMessage | ProbeMessage;
+export type QueueMessage = DeliveryMessage | PullMessage | JobMessage | ProbeMessage | CopyMessage;
 
 export default {
   fetch: app.fetch,
@@ -32,6 +33,7 @@ export default {
 
 function receive(env: Env, message: QueueMessage): Promise<void> {
   if ('job' in message) return runJob(env, jobs, message.job);
+  if ('copy' in message) return copyEvidence(env, message.copy);
   if ('check' in message) return recordProbe(env, message);
   return 'pull' in message ? pull(env, message.pull) : handle(env, message);
 }

@@ -21,7 +21,7 @@ import { audit, auditAccount } from './audit/write.ts';
 /** An account; one that is moving is read-only. It has the quotas that operators have set. */
 export type Account = Pick<
   typeof accounts.$inferSelect,
-  'id' | 'name' | 'status' | 'createdAt' | 'quotas' | 'held'
+  'id' | 'name' | 'status' | 'createdAt' | 'quotas' | 'held' | 'evidenceDays'
 >;
 
 /** A slice of the accounts, oldest first. */
@@ -42,7 +42,8 @@ export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<A
 /** Creates an account, active at once. */
 export async function createAccount(env: Env, name: string): Promise<Account> {
   const id = newId();
-  const account = { id, name, status: 'active' as const, createdAt: Date.now(), quotas: {}, held: false };
+  const usual = { status: 'active' as const, quotas: {}, held: false, evidenceDays: null };
+  const account = { id, name, createdAt: Date.now(), ...usual };
   const db = openDatabase(env);
   await transaction(db, [
     db.insert(accounts).values(account),
@@ -119,6 +120,23 @@ export async function setUnits(env: Env, caller: Caller, units: Units): Promise<
     db.update(accounts).set({ units }).where(eq(accounts.id, accountId)),
   ]);
 }
+
+/** The statements that set for how many days an account keeps evidence. With null it keeps none, nor what it has. */
+export const setEvidenceDays = (db: Database, caller: Caller, days: number | null) => {
+  const isChanged = sql`id = ${caller.accountId} and evidence_days is not ${days}`;
+  return [
+    audit(db, caller, {
+      action: 'changed',
+      subject: 'account',
+      of: sql`select id, name from accounts where ${isChanged}`,
+      fields: [days === null ? 'evidence: off' : `evidence: ${days} days`],
+    }),
+    write(db)`
+      update accounts set evidence_days = ${days},
+        evidence_since = iif(${days} is null, null, coalesce(evidence_since, ${Date.now()}))
+      where ${isChanged}`,
+  ];
+};
 
 const self = (id: string) => sql`select id, name from accounts where id = ${id}`;
 

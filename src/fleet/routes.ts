@@ -6,12 +6,15 @@ import { invalid, Refusal } from '../platform/errors.ts';
 import { parse, parseQuery } from '../platform/fields.ts';
 import { readJson, refuseOther } from '../platform/http/body.ts';
 import { type App, type Context, ok } from '../platform/http/context.ts';
+import { storedFile } from '../platform/http/stored-file.ts';
 import { QueryTime } from '../platform/query.ts';
 import { capital } from '../platform/text.ts';
 import { readChanges } from './changes/feed.ts';
 import { updateConnection } from './connections.ts';
+import { findWithEvidence, openFile } from './evidence/evidence.ts';
 import { setVehicleExternalId } from './external-ids.ts';
 import { findItem } from './find.ts';
+import { accidents } from './lists/accidents.ts';
 import { connections } from './lists/connections.ts';
 import type { List } from './lists/list.ts';
 import { lists } from './lists/registry.ts';
@@ -20,7 +23,9 @@ import { vehicles } from './lists/vehicles.ts';
 import { readList } from './service.ts';
 
 /** Each registered list, its items by id, and the change feed. */
-export const fleetRoutes = new Hono<App>();
+export const fleetRoutes = new Hono<App>()
+  .get('/accidents/:id', authenticate('api'), accident)
+  .get('/accidents/:id/evidence/:file', authenticate('api'), evidence);
 for (const { list } of lists)
   fleetRoutes
     .get(list.path, authenticate('api'), (c) => page(c, list))
@@ -51,6 +56,21 @@ async function item(c: Context, list: List) {
   const found = await findItem(c.env, c.get('caller'), list, idIn(c, list), at);
   if (!found) throw notFound(list);
   return ok(c, capital(list.singular), found);
+}
+
+/** The same of an accident, with its evidence. */
+async function accident(c: Context) {
+  parseQuery(ItemQuery, c.req.queries());
+  const found = await findWithEvidence(c.env, c.get('caller'), idIn(c, accidents.list));
+  if (!found) throw notFound(accidents.list);
+  return ok(c, 'Accident', found);
+}
+
+/** A file of an accident's evidence. */
+async function evidence(c: Context) {
+  const asked = { accidentId: idIn(c, accidents.list), id: c.req.param('file') ?? '', by: c.get('token').id };
+  const { file, open } = await openFile(c.env, c.get('caller'), asked);
+  return storedFile(c, file, 'attachment', open);
 }
 
 const ItemQuery = v.object({ at: v.optional(QueryTime) });

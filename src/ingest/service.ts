@@ -1,3 +1,4 @@
+import { isAllowed } from '../fleet/evidence/evidence.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import type { Caller } from '../platform/db/guard.ts';
@@ -32,6 +33,7 @@ export async function ingest(
   start: Starter,
 ): Promise<Omit<IngestOutcome, 'warnings'> & { warnings: RecordWarning[] }> {
   const { accepted, rejected, warnings } = acceptRecords(records);
+  warnings.push(...dropForbiddenLinks(env, accepted));
   warnings.push(...doubtsAbout(accepted, records, notify ? source.now : undefined));
   let [changed, heldBack] = [0, 0];
   const wouldNotify: WouldNotify[] = [];
@@ -62,6 +64,20 @@ export async function ingest(
     warnings: warnings.filter(({ index }) => !refused.has(index)),
     ...(dryRun && { wouldNotify: wouldNotify.sort((a, b) => a.index - b.index) }),
   };
+}
+
+/** Drops files of accidents at addresses that we may not call. */
+function dropForbiddenLinks(env: Env, accepted: Accepted[]): RecordWarning[] {
+  return accepted.flatMap(({ index, record }) => {
+    if (!('evidence' in record) || !record.evidence) return [];
+    const allowed = record.evidence.filter(({ url }) => isAllowed(env, url));
+    if (allowed.length === record.evidence.length) return [];
+    record.evidence = allowed;
+    const { kind, sourceId } = record;
+    return [
+      { index, kind, sourceId, field: 'evidence.url', message: 'must be a public address; it was dropped' },
+    ];
+  });
 }
 
 /** In parts, those that others refer to first, with pauses, because other accounts are active. */

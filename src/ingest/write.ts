@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { addHeldBack } from '../fleet/connections.ts';
+import { addEvidence, type NewEvidence } from '../fleet/evidence/evidence.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { recordWritten, type Written } from '../fleet/record-changes.ts';
@@ -19,7 +20,7 @@ import type { Accepted } from './accept.ts';
 import { type Batch, batchesOf } from './batches.ts';
 import { missingAmong } from './keep.ts';
 import { whenOverQuota } from './quotas.ts';
-import type { RecordWarning, Rejection, WouldNotify } from './schema.ts';
+import type { RecordWarning, Rejection, RowOf, WouldNotify } from './schema.ts';
 
 export type WrittenRecords = {
   changed: number;
@@ -44,6 +45,7 @@ export async function writeRecords(
   const batches = batchesOf(source, accepted);
   const notified = notify ? batches.filter(({ notifications }) => notifications.length > 0) : [];
   const claiming = claims > 0 ? notified.find(({ type }) => type === EVENT) : undefined;
+  const linked = batches.flatMap(({ entries }) => entries.flatMap(({ row }) => (isLinked(row) ? [row] : [])));
   // Notifications come before the records, because a record that exists has been notified.
   const statements = (db: Database) => ({
     batches: batches.map((batch) => ({
@@ -57,6 +59,7 @@ export async function writeRecords(
     })),
     held: notified.map((batch) => (hasLaterLevels(batch) ? holdNewLevels(db, source, batch) : undefined)),
     changes: recordChanges(db, source, batches, !notify),
+    evidence: linked.length > 0 ? addEvidence(db, source, linked) : undefined,
   });
   const hasAccident = accepted.some(({ record }) => record.kind === 'accident');
   const refused = whenOverQuota(caller.accountId, source.now, hasAccident);
@@ -76,6 +79,10 @@ export async function writeRecords(
     { changed: 0, rejected: [], warnings: [], heldBack: 0, wouldNotify: [], work: [] },
   );
 }
+
+/** Whether a row, of an accident, links to files. */
+const isLinked = (row: object): row is RowOf<'accident'> & { evidence: NewEvidence[] } =>
+  'evidence' in row && row.evidence != null;
 
 /** Counts new safety events that are too old for notifications. */
 function countHeldBack(db: Database, source: Source, { heldBack }: Batch) {

@@ -12,6 +12,7 @@ import { issueToken, listTokens, revokeToken } from '../accounts/tokens/service.
 import { dayOf, type Part } from '../fleet/archive/bucket.ts';
 import { repairDay } from '../fleet/archive/remove.ts';
 import { type Connection, sliceConnections, updateConnection } from '../fleet/connections.ts';
+import { keepEvidence } from '../fleet/evidence/evidence.ts';
 import { listExports, operators, requestExport } from '../fleet/exports/exports.ts';
 import { setVehicleExternalId } from '../fleet/external-ids.ts';
 import { config } from '../platform/config.ts';
@@ -56,7 +57,9 @@ export const handlers: Handlers<typeof operations> = {
 
   createAccount: ({ env, body: { name } }) => createAccount(env, name),
 
-  changeAccount: ({ env, id, body: { name, status, recordsPerDay, bytesPerDay, deliveriesPerDay } }) => {
+  async changeAccount({ env, id, caller, body: { name, status, evidenceDays, ...perDay } }) {
+    const { recordsPerDay, bytesPerDay, deliveriesPerDay } = perDay;
+    if (evidenceDays !== undefined) await keepEvidence(env, caller, evidenceDays);
     const quotas = { records: recordsPerDay, bytes: bytesPerDay, deliveries: deliveriesPerDay };
     return (status === 'active' ? activateAccount : changeAccount)(env, id, { name, status, quotas });
   },

@@ -1,6 +1,9 @@
 import { pruneAudit } from '../accounts/audit/prune.ts';
 import { pruneCredentials } from '../accounts/prune.ts';
 import { archive } from '../fleet/archive/job.ts';
+import { copiesAreDue, startCopies } from '../fleet/evidence/copy.ts';
+import { pruneJob } from '../fleet/evidence/evidence.ts';
+import { pruneEvidence } from '../fleet/evidence/remove.ts';
 import { exportJob } from '../fleet/exports/exports.ts';
 import { prepareExports, pruneExports } from '../fleet/exports/run.ts';
 import { pruneChanges } from '../fleet/record-changes.ts';
@@ -41,6 +44,8 @@ export const jobs: Jobs = {
   'health alerts': { isDue: healthAlertsAreDue, run: sendHealthAlerts },
   /** 2,000 read, 20 sent a step; account by account; 200 a day, and 1,000 emails of all before ten of each. */
   [messageJob]: { isDue: messagesAreDue, run: sendMessages },
+  /** Two rows of each account with files to be copied; an invocation for each account; 20 files of each accident. */
+  evidence: { isDue: copiesAreDue, run: startCopies },
   /** 500 records a page, 20 pages a piece; a piece of each export; 5 exports a day, 2,000,000 records each. */
   [exportJob]: { run: prepareExports },
   /** 1,000 records a statement, 6 MB a file; a day of 20 accounts that chance chooses; the records of a day. */
@@ -55,6 +60,8 @@ export const jobs: Jobs = {
   'delete old notifications': { run: pruneNotifications },
   /** 5 exports a day. */
   'delete expired exports': { run: pruneExports },
+  /** 500 files a step; an account after the other; 20 files of each accident. */
+  [pruneJob]: { run: pruneEvidence },
   /** 600 calls a minute for each ingest key. */
   'delete old changes': { run: pruneChanges },
   /** 20 tokens, 5 links an address, and 1,000 connect links. */

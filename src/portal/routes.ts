@@ -6,6 +6,7 @@ import { Refusal } from '../platform/errors.ts';
 import { type App, allowedMethods, type Context, seeOther } from '../platform/http/context.ts';
 import * as accident from './accidents/accident.tsx';
 import * as accidents from './accidents/accidents.tsx';
+import * as evidence from './accidents/evidence.tsx';
 import { openReport } from './accidents/report.tsx';
 import * as connectionActions from './connections/actions.tsx';
 import { addConnection, changeCredential } from './connections/add.tsx';
@@ -58,6 +59,7 @@ const pageHeaders = secureHeaders({
     connectSrc: ["'self'", mapOrigin],
     fontSrc: ["'self'"],
     imgSrc: ["'self'", 'data:', mapOrigin],
+    mediaSrc: ["'self'"],
     formAction: ["'self'"],
     frameAncestors: ["'none'"],
     baseUri: ["'none'"],
@@ -116,6 +118,7 @@ const table: Route[] = [
   ['GET', '/accidents/:eventId', 'viewer', accident.detail],
   ['POST', '/accidents/:eventId', 'member', accident.handle],
   ['GET', '/accidents/:eventId/report', 'viewer', openReport, 'limited'],
+  ['GET', '/accidents/:eventId/evidence/:evidenceId', 'viewer', evidence.sendFile],
   ['GET', '/vehicles', 'viewer', fleet.listVehicles],
   ['GET', '/drivers', 'viewer', fleet.listDrivers],
   ['GET', '/vehicles/:id', 'viewer', profile.ofVehicle],
@@ -161,6 +164,7 @@ const table: Route[] = [
   ['GET', '/settings/account', 'viewer', account.show],
   ['POST', '/settings/account', 'viewer', account.save],
   ['POST', '/settings/account/units', 'member', account.saveUnits],
+  ['POST', '/settings/account/evidence', 'admin', account.saveEvidence],
   ['GET', '/settings/notifications', 'viewer', notifications.showNotifications],
   ['POST', '/settings/notifications', 'viewer', notifications.saveNotifications],
   ['FORM', '/settings/notifications/channels/new', 'member', notifications.channel, 'limited'],

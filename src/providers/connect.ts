@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { hashToken } from '../accounts/tokens/format.ts';
 import { auditConnection } from '../fleet/connections.ts';
+import { providerProblem } from '../platform/address.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import { type Database, refuseUnless, write } from '../platform/db/database.ts';
@@ -8,7 +9,6 @@ import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { invalidField } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
-import { providerProblem } from '../webhooks/address.ts';
 import { type CoveredConnection, createConnection } from '../webhooks/coverage.ts';
 import { pageMs } from './call.ts';
 import { type Access, adviceFor, type Connector, Problem } from './connector.ts';

@@ -11,12 +11,14 @@ export type Crash = {
   reportUrl: unknown;
   severity?: unknown;
   accelerationG?: unknown;
+  /** Links to its videos and photos. */
+  evidence?: object[];
 };
 
 /** The records of an accident: one per level reached, or a dismissal; none without VIN and place. */
 export function crashRecords(
   { sourceId, sourceUpdatedAt, vehicle, driver, startedAt, location, maxSpeedKph, issuedOn }: ProviderRecord,
-  { vin, level, dismissed, reportUrl, severity, accelerationG: force }: Crash,
+  { vin, level, dismissed, reportUrl, severity, accelerationG: force, evidence = [] }: Crash,
 ): ProviderRecord[] {
   const accelerationG = typeof force === 'number' ? Math.abs(force) : force;
   const record = {
@@ -31,6 +33,7 @@ export function crashRecords(
     ...record,
     notificationLevel: i + 1,
     ...(i === 2 && { reportUrl }),
+    ...(i === level - 1 && evidence.length > 0 && { evidence }),
   }));
 }
 

@@ -95,7 +95,12 @@ const auditLink = (db: Database, caller: Caller, id: string, action: 'created' |
   });
 
 /** What a link's holder may see: whom it connects to, and what was connected by it. */
-export type OpenedLink = ConnectLink & { account: string; connection: string | null; hash: string };
+export type OpenedLink = ConnectLink & {
+  account: string;
+  evidenceDays: number | null;
+  connection: string | null;
+  hash: string;
+};
 
 /** The hash of a link's secret, if we made it. Needs no I/O. */
 export async function linkHash(env: Env, text: string): Promise<string | undefined> {
@@ -109,7 +114,8 @@ export async function openLink(
   hash: string,
 ): Promise<{ caller: Caller & { link: string }; link: OpenedLink } | undefined> {
   const [found] = await read<OpenedLink & { accountId: string }>(openDatabase(env))`
-    select ${columns}, l.hash, l.account_id as accountId, a.name as account, coalesce(c.name, c.tsp) as connection
+    select ${columns}, l.hash, l.account_id as accountId, a.name as account,
+      a.evidence_days as evidenceDays, coalesce(c.name, c.tsp) as connection
     from connect_links l join accounts a on a.id = l.account_id and a.status in ('active', 'moving')
     left join connections c on c.id = l.connection_id
     where l.hash = ${hash} and (l.connection_id is not null or l.expires_at > ${Date.now()})`;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { isVisible, maxUrlLength, mustBeVisible } from '../platform/address.ts';
 import { AtMost, Texts, Uuid } from '../platform/fields.ts';
-import { isVisible, maxUrlLength, mustBeVisible } from './address.ts';
 import { Filters, NotificationCode } from './filters.ts';
 import { ACCIDENT, EVENT } from './notifications/types.ts';
 import { OAuth, OAuthInput } from './oauth.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
+import { maxUrlLength, type ReceiverPolicy, receiverProblem, urlProblems } from '../platform/address.ts';
 import { invalid, invalidField } from '../platform/errors.ts';
 import { checked, isObject, Line, maxErrors, sentence, UtcTime, Uuid } from '../platform/fields.ts';
-import { maxUrlLength, type ReceiverPolicy, receiverProblem, urlProblems } from './address.ts';
 import { eachField } from './fields.ts';
 import { Level, NotificationCode, unmatchable } from './filters.ts';
 import { ACCIDENT } from './notifications/types.ts';

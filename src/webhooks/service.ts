@@ -1,4 +1,5 @@
 import { and, type SQL, sql } from 'drizzle-orm';
+import { normalisedUrl } from '../platform/address.ts';
 import { type Sealed, seal } from '../platform/crypto.ts';
 import {
   type Database,
@@ -14,7 +15,6 @@ import { newId } from '../platform/db/ids.ts';
 import { webhooks } from '../platform/db/tables.ts';
 import { type Failure, invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
-import { normalisedUrl } from './address.ts';
 import { wakeOf } from './deliveries/queue.ts';
 import { allowProbe } from './deliveries/receiver/circuit.ts';
 import { untilNoCallStarts } from './deliveries/send/in-flight.ts';

@@ -1,3 +1,4 @@
+import { normalisedUrl } from '../platform/address.ts';
 import { seal } from '../platform/crypto.ts';
 import { write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
@@ -5,7 +6,6 @@ import { newId } from '../platform/db/ids.ts';
 import { hourMs } from '../platform/durations.ts';
 import { invalid, invalidField } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
-import { normalisedUrl } from './address.ts';
 import { insertTests } from './deliveries/fan-out.ts';
 import { type Attempt, callTimeoutMs, priorityOf, webhookIsPaused } from './deliveries/policy.ts';
 import { type DeliveryMessage, sendAfter } from './deliveries/queue.ts';

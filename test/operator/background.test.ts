@@ -26,6 +26,11 @@ const messages: Record<Exclude<KeyOf<QueueMessage>, 'job' | Details>, Bound> = {
     turns: 'five connections a message, 8 seconds each',
     quota: 'the records of a day',
   },
+  copy: {
+    rows: 'one for each 5 MiB of a file',
+    turns: 'one invocation of each account at a time, ten seconds long',
+    quota: '20 files and 1 GB of each accident',
+  },
   check: { rows: 'one', turns: 'none: operators alone cause it', quota: 'two for each check' },
 };
 

@@ -18,6 +18,7 @@ beforeAll(async () => {
 const withoutNames = [
   ...['/connections/new', '/connections/new?provider=samsara', '/connections/own'],
   '/webhooks/:id?state=retrying&by=day',
+  '/accidents/:eventId/evidence/:evidenceId',
   ...['/events.csv', '/accidents.csv', '/accidents/:eventId/report', '/search', '/settings'],
   ...[
     'people',

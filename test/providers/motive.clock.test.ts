@@ -20,6 +20,7 @@ import {
   motiveSpeeding,
   motiveVehicle,
 } from '../support/providers/motive.ts';
+import { rows } from '../support/rows.ts';
 
 const day = 86_400_000;
 /** Motive's times are whole seconds. */
@@ -167,6 +168,7 @@ describe('a crash', () => {
     await pullAll(id);
     await arrived(2);
     aheadBy(5);
+    await rows('update accounts set evidence_days = 30, evidence_since = 0');
     data.performance = [crash];
     await pullAll(id);
     await arrived(3);
@@ -199,6 +201,9 @@ describe('a crash', () => {
       severity: 'high',
     });
     expect(listed.find(({ vin }) => vin === other.vin)).toMatchObject({ dismissed: true });
+    expect(await rows('select kind, camera, source from evidence')).toEqual([
+      { kind: 'video', camera: 'front facing', source: signed('1') },
+    ]);
   });
 
   it('is dismissed when it has become something else, or was marked as no crash', async () => {

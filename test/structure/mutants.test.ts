@@ -5,7 +5,7 @@ import { isNoticed, mutants, occurrences } from './mutants.ts';
 const quick = [
   'accounts/tokens/service.ts',
   'db/cursor.ts',
-  'webhooks/address.ts',
+  'platform/address.ts',
   'deliveries/policy.ts',
   'notifications/pass.ts',
 ];

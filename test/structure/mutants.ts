@@ -128,8 +128,8 @@ export const mutants: Mutant[] = [
     '',
   ]),
   ...breaking(
-    'webhooks/address.ts',
-    'webhooks/address',
+    'platform/address.ts',
+    'platform/address',
     ["if (parsed.username || parsed.password) return 'has credentials'", ''],
     ["if (isAddress(host)) return 'ip address'", ''],
     ['internalSuffixes.some((suffix) => `.${host}`.endsWith(suffix))', 'internalSuffixes.includes(host)'],

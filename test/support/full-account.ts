@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { folderOf } from '../../src/fleet/archive/bucket.ts';
+import { keyOf } from '../../src/fleet/evidence/evidence.ts';
 import { settled } from './deliveries.ts';
 import { receiver } from './receiver.ts';
 import { accident, driver, exampleRecords, safetyEvent, trip, vehicle } from './records.ts';
@@ -47,9 +48,17 @@ export async function fullAccount(): Promise<World> {
     await env.ARCHIVE.put(`${folderOf(day)}part-${file}.parquet`, `file ${file}`, {
       customMetadata: { label: `${file}` },
     });
+  const file = keyOf({ accountId: us.accountId, ...evidenceOf(us) });
+  const upload = await env.ARCHIVE.createMultipartUpload(file);
+  await upload.complete([await upload.uploadPart(1, 'video')]);
   return us;
 }
 
+/** A file of an accident, of parts that were put together. */
+const evidenceOf = ({ accountId }: Pick<World, 'accountId'>) => ({
+  id: `file-${accountId}`,
+  accidentId: 'crash',
+});
 const pull = { secrets: '{}', base_url: 'https://x.example.com', organisation: 'Acme' };
 
 /** What rows hold where it matters, by their table: none of them is to be pruned or worked on. */
@@ -62,6 +71,13 @@ const contents = ({ accountId }: World): Record<string, Record<string, unknown>>
   fan_outs: { type: 2, id: `ffffffff-${accountId}`, expanded_to: '~', created_at: later },
   archived_days: { kind: 'trips', day: 20_000 },
   exports: { wanted: '{}', expires_at: later },
+  evidence: {
+    id: evidenceOf({ accountId }).id,
+    accident_id: 'crash',
+    kind: 'video',
+    state: 'stored',
+    created_at: later,
+  },
   event_counts: { hours: 1, start: 480_000, types: '{}', vehicles: '{}', drivers: '{}' },
   service_levels: { hours: 24, start: 480_000, waits: '{}' },
 });

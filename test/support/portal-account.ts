@@ -1,3 +1,5 @@
+import { env } from 'cloudflare:workers';
+import { keyOf } from '../../src/fleet/evidence/evidence.ts';
 import { deliveriesOf, settled } from './deliveries.ts';
 import { signIn } from './portal.ts';
 import { connect, pullRun } from './provider.ts';
@@ -72,6 +74,25 @@ export async function portalAccount(mark = 'Marked') {
   }));
   const only = async (table: string) =>
     String((await rows(`select id from ${table} where account_id = ?1`, us.accountId))[0]?.id);
+  const file = { accountId: us.accountId, accidentId: await only('accidents'), id: `file-${us.accountId}` };
+  await rows('update accounts set evidence_days = 30, evidence_since = 0 where id = ?1', us.accountId);
+  await addRows('evidence', 1, () => ({
+    ...{
+      id: file.id,
+      account_id: us.accountId,
+      connection_id: us.connection.id,
+      accident_id: file.accidentId,
+    },
+    ...{
+      kind: 'photo',
+      camera: mark,
+      state: 'stored',
+      content_type: 'image/png',
+      bytes: 3,
+      created_at: Date.now(),
+    },
+  }));
+  await env.ARCHIVE.put(keyOf(file), 'a,b');
   const ids: Record<string, string> = {
     tokens: token.data.id,
     people: person.data.id,
@@ -93,6 +114,7 @@ export async function portalAccount(mark = 'Marked') {
       route
         .replace(/(\w+)\/:(?:id|eventId)/, (_, kind) => `${kind}/${ids[kind]}`)
         .replace(':file', 'trips.csv')
+        .replace(':evidenceId', file.id)
         .replace(':deliveryId', delivery?.id ?? ''),
   };
 }

@@ -50,6 +50,9 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
   place: 3_000,
   files: 4_000,
   move: 8_000,
+  source: 12_000,
+  upload: 16_000,
+  opened: 40_000,
 };
 
 /** Texts of at most this many bytes: ids, names of up to 200 characters and the like. */
@@ -60,7 +63,8 @@ export const shortTexts = new Set(
   model fuel_type license_plate phone license_state license_number vehicle_id driver_id translated_incident_types
   vehicle_name vehicle_vin vehicle_groups trip_id named_vehicle_id levels driver_name assigned_to severity kind http_verb signing
   description webhook_id request_id expanded_to last_failure host problem webhook_secret credential_hash base_url
-  organisation organisation_id domain link_user_id claim holder step state requested_by run links_at`.split(
+  organisation organisation_id domain link_user_id claim holder step state requested_by run links_at
+  accident_id camera content_type sha256`.split(
     /\s+/,
   ),
 );

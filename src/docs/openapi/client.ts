@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import { Change, changesByKind } from '../../fleet/changes/schema.ts';
+import { Evidence } from '../../fleet/evidence/schema.ts';
+import { accidents } from '../../fleet/lists/accidents.ts';
 import * as objects from '../../fleet/lists/field-objects.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
@@ -15,6 +17,9 @@ import { examples, itemName } from './examples.ts';
 import { idParameter, listChanges, listOperations, listParameters } from './lists.ts';
 import { retry } from './responses.ts';
 import { webhookOperations } from './webhooks.ts';
+
+/** The fields of an accident, which is an object. */
+const { entries } = accidents.item as unknown as v.ObjectSchema<v.ObjectEntries, undefined>;
 
 /** By which generated clients narrow a change. */
 const byKind = {
@@ -48,6 +53,8 @@ export const clientDocument = (): Json =>
       WebhookFilters: Filters,
       SigningSecret,
       ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.item])),
+      AccidentWithEvidence: v.object({ ...entries, evidence: v.optional(v.array(Evidence)) }),
+      Evidence,
       AccidentLevel: objects.AccidentLevel,
       Handled: objects.Handled,
       Location: objects.LocationOutput,

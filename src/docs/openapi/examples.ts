@@ -47,6 +47,19 @@ const accidentPayload = {
   reportReady: false,
   isAccurate: false,
 };
+const evidence = {
+  id: recordId(connection, 'evidence', crash.sourceId),
+  kind: 'video',
+  camera: 'Road',
+  takenAt: '2026-11-20T20:00:00.000Z',
+  state: 'stored',
+  reason: null,
+  contentType: 'video/mp4',
+  bytes: 8_412_310,
+  sha256: 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c',
+  storedAt: '2026-11-20T20:01:10.000Z',
+  expiresAt: '2027-11-20T20:00:02.000Z',
+};
 const webhookInput = eachField('example');
 const lastAnswer = { status: 503, kind: 'status', at: '2026-11-20T20:00:02.114Z' };
 const deliveryAttempt = { ...lastAnswer, durationMs: 84, answer: 'Service Unavailable' };
@@ -73,6 +86,8 @@ const changes = Object.fromEntries(
 export const examples: Record<string, unknown> = {
   ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.itemExample])),
   ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.recordExample])),
+  AccidentWithEvidence: { ...accidents.itemExample, evidence: [evidence] },
+  Evidence: evidence,
   WebhookInput: webhookInput,
   Webhook: { id: webhook, ...webhookInput, createdAt: '2026-11-20T19:58:00.000Z' },
   SigningSecret: { signingSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },

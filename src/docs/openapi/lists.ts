@@ -19,7 +19,7 @@ export const listOperations = (): Operations => {
     const item = itemName(resource);
     return {
       [`list${item}s`]: listOperation(list, item),
-      [`get${item}`]: itemOperation(list, item),
+      [`get${item}`]: itemOperation(list, item, detailed[item]),
       ...('externalId' in list.columns && { [`update${item}`]: externalIdOperation(list, item) }),
     };
   });
@@ -62,15 +62,19 @@ function externalIdOperation({ path, singular }: List, item: string): Operation 
   };
 }
 
-function itemOperation({ path, singular, id, order, range, archive }: List, item: string): Operation {
+/** The items that have more than their list shows. */
+const detailed: { [item: string]: string } = { Accident: 'AccidentWithEvidence' };
+
+function itemOperation(list: List, item: string, shown = item): Operation {
+  const { path, singular, id, order, range, archive } = list;
   const need = archive ? 'needed only for items older than 30 days' : 'which is not needed';
   const at = query('at', QueryTime, `Its \`${order}\`, ${need}.`);
   return {
     call: `get ${path}/{id}`,
     summary: `Get one ${singular}`,
-    description: 'As the list shows it. It never lags.',
+    description: `As the list shows it${shown === item ? '' : ', with its evidence if your account keeps any'}. It never lags.`,
     parameters: [{ written: idParameter(`Its \`${id}\`.`, item, id) }, ...(range ? [at] : [])],
-    reply: { name: `${item}Reply`, message: capital(singular), data: ref(item) },
+    reply: { name: `${item}Reply`, message: capital(singular), data: ref(shown) },
     others: unknownId(singular),
   };
 }

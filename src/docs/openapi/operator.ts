@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { LocationInput, VehicleLocationInput } from '../../fleet/lists/field-objects.ts';
+import { EvidenceInput, LocationInput, VehicleLocationInput } from '../../fleet/lists/field-objects.ts';
 import { recordKinds } from '../../fleet/lists/registry.ts';
 import * as ingesting from '../../ingest/schema.ts';
 import * as accounts from '../../operator/api/accounts.ts';
@@ -38,6 +38,7 @@ export const operatorDocument = (): Json =>
         records: v.pipe(v.array(ingesting.IngestRecord), v.minLength(1), v.maxLength(500)),
       }),
       ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.record])),
+      EvidenceLink: EvidenceInput,
       Location: LocationInput,
       VehicleLocation: VehicleLocationInput,
       IngestOutcome: ingesting.IngestOutcome,

@@ -1,4 +1,4 @@
-import { urlProblems } from '../../webhooks/address.ts';
+import { urlProblems } from '../../platform/address.ts';
 import { maxReplayedPerCall, webhookIsPaused } from '../../webhooks/deliveries/policy.ts';
 import { ReplayInput } from '../../webhooks/deliveries/read/schema.ts';
 import { unmatchable } from '../../webhooks/filters.ts';

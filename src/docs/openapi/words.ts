@@ -1,5 +1,7 @@
 import { changeKinds, changesByKind } from '../../fleet/changes/schema.ts';
+import { accidents } from '../../fleet/lists/accidents.ts';
 import type { Field, Fields } from '../../fleet/lists/field.ts';
+import { evidenceFile } from '../../fleet/lists/field-objects.ts';
 import { alternatives } from '../../fleet/lists/field-types.ts';
 import { meaningInRecord } from '../../fleet/lists/record.ts';
 import { lists, recordKinds } from '../../fleet/lists/registry.ts';
@@ -48,11 +50,37 @@ export const words: Record<string, string> = {
   ),
   ...eachField('description'),
 
+  ...wordsOf('AccidentWithEvidence', 'An accident as its list shows it, with its evidence.', {
+    ...meanings(accidents.itemFields),
+    evidence:
+      'Its videos, photos, reports and telemetry; missing if there are none, or if your account keeps none.',
+  }),
+  ...wordsOf(
+    'Evidence',
+    'A file about an accident. Get it at `/accidents/{eventId}/evidence/{id}`, in ranges if need be.',
+    {
+      id: 'Its identifier.',
+      kind: 'What it is.',
+      camera: 'Which camera took it, if the provider says.',
+      takenAt: 'When it was taken, if the provider says.',
+      state: 'waiting until it is copied or missed.',
+      reason: 'Why it was missed, or why copying it has failed so far.',
+      contentType: 'Its type, by its first bytes; null until it is stored.',
+      bytes: 'Its size.',
+      sha256: 'Its SHA-256 checksum, in hexadecimal.',
+      storedAt: 'When its copy was complete.',
+      expiresAt: 'When it will be deleted.',
+    },
+  ),
   AccidentLevel: 'A level that an accident has reached.',
   Handled: 'Who acknowledged or closed an accident in the portal, when, and with which note.',
   'Handled.at': 'When they did it.',
   'Handled.by': 'Their email address.',
   'Handled.note': 'Their note, or null.',
+  EvidenceLink: 'A link to a file about an accident.',
+  ...Object.fromEntries(
+    Object.entries(evidenceFile).map(([name, field]) => [`EvidenceLink.${name}`, meaningInRecord(field)]),
+  ),
   Location: 'A place, in decimal degrees.',
   VehicleLocation: 'Where a vehicle was last seen, and when.',
   WebhookInput: 'A webhook as you set it up.',

@@ -1,5 +1,5 @@
 import type { Fields } from '../../fleet/lists/field.ts';
-import { place, vehiclePlace } from '../../fleet/lists/field-objects.ts';
+import { evidenceFile, place, vehiclePlace } from '../../fleet/lists/field-objects.ts';
 import { usable } from '../../fleet/lists/mend.ts';
 import { exampleInRecord } from '../../fleet/lists/record.ts';
 import { recordKinds } from '../../fleet/lists/registry.ts';
@@ -14,6 +14,7 @@ const schemas: { [component: string]: Schema } = published.components.schemas;
 export const recordTables = (): string =>
   [
     ...recordKinds.map(({ kind, recordFields }) => section(kind, `${capital(kind)}Record`, recordFields)),
+    section('Evidence', 'EvidenceLink', evidenceFile),
     section('Location', 'Location', place),
     section('VehicleLocation', 'VehicleLocation', vehiclePlace),
   ].join('\n\n');

@@ -4,7 +4,7 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { contextKeys } from '../lists/accidents.ts';
 import { columnName } from '../lists/list.ts';
-import { recordChange } from '../record-changes.ts';
+import { type ChangeSource, recordChange } from '../record-changes.ts';
 import { dismissedAfter, isBehind, isOlder, notifiedAfter } from './notified.ts';
 import { isDecided, namedAfter, vehicleOf, vinAfter } from './vehicle.ts';
 
@@ -103,6 +103,23 @@ const record = sql`r.value`;
 
 /** Adds the time of receipt, as lists show it. */
 const withTime = (row: AccidentRow) => ({ ...row, receivedAt: timestamp(row.createdAt) });
+
+/**
+ * The statements that tell of new evidence of an accident. A report that is at this address, where links expire, is to
+ * be read at `page` instead.
+ */
+export const noteEvidence = (
+  db: Database,
+  source: ChangeSource,
+  accidentId: string,
+  { address, page }: { address: string | null; page: string },
+) => [
+  write(db)`
+    update accidents set updated_at = ${source.now}, report_url =
+      iif(substr(report_url, 1, instr(report_url || '?', '?') - 1) = ${address}, ${page}, report_url)
+    where id = ${accidentId}`,
+  recordChange(db, source, 'changed', 'accident', [accidentId]),
+];
 
 /** What somebody can do about an accident, and its state afterwards. */
 export const handlings = {

@@ -5,8 +5,8 @@ import { recordId } from '../../platform/db/ids.ts';
 import { leads } from '../../platform/db/leads.ts';
 import { QueryBoolean, QueryList, QueryText } from '../../platform/query.ts';
 import { drivers } from './drivers.ts';
-import { added, derivable, derived, optional, orElse } from './field.ts';
-import { accidentLevels, handled, location } from './field-objects.ts';
+import { added, derivable, derived, optional, orElse, unlisted } from './field.ts';
+import { accidentLevels, evidence, handled, location } from './field-objects.ts';
 import {
   boolean,
   choice,
@@ -144,7 +144,14 @@ export const accidents = {
     sourceId,
     record:
       'One level of an accident, or a new version of one. Webhooks that subscribe to accidents are notified once of each level.',
-    fields,
+    fields: {
+      ...fields,
+      evidence: optional(
+        unlisted(
+          evidence('Videos, photos, reports and telemetry. They are copied if the account keeps evidence.'),
+        ),
+      ),
+    },
     derive: ({ vin, notificationLevel, reportReady, isAccurate }, source) => ({
       tSP: source.tSP,
       vin: vin ?? '',

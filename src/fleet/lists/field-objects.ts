@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { Timestamp, timestamp } from '../../platform/fields.ts';
 import { type Field, type Fields, type Members, optional } from './field.ts';
-import { field, number, scale, text, time } from './field-types.ts';
-import { mendMembers } from './mend.ts';
+import { choice, field, httpsUrl, number, scale, text, time } from './field-types.ts';
+import { mendMembers, usable } from './mend.ts';
 
 /** The members of a location. */
 export const place = {
@@ -88,4 +88,46 @@ export const accidentLevels = (description: string) => {
   const holds = [each(level, (member) => member.holds) as Members] satisfies Field['holds']; // scalars
   const example = [each(level, (member) => member.example)];
   return field(holds, Levels, Levels, [description, example], { read: JSON.parse });
+};
+
+export const evidenceKinds = ['video', 'photo', 'document', 'telemetry'] as const;
+export const maxEvidence = 20;
+
+/** For how many days an account keeps evidence; null for none. */
+export const EvidenceDays = v.nullable(
+  v.pipe(
+    v.number(),
+    v.check(
+      (days) => Number.isInteger(days) && days >= 30 && days <= 3650,
+      'must be a whole number from 30 to 3650',
+    ),
+    v.metadata({ type: 'integer', minimum: 30, maximum: 3650 }),
+  ),
+);
+
+/** The members of a file that an accident's record links to. */
+export const evidenceFile = {
+  kind: choice(evidenceKinds, 'What it is.', 'video'),
+  url: httpsUrl(4000, 'Where to get it. The link may expire.', 'https://media.example.com/crash-3/road.mp4'),
+  takenAt: optional(time('When it was taken.')),
+  camera: optional(text(100, 'Which camera took it.', 'Road')),
+};
+export const EvidenceInput = inputOf(evidenceFile);
+
+/** Files that an accident's record links to, for accounts that keep them. Lists show what became of them instead. */
+export const evidence = (description: string) => {
+  const Files = v.pipe(
+    v.array(EvidenceInput),
+    v.check((files) => files.length <= maxEvidence, `can have at most ${maxEvidence} files`),
+  );
+  const holds = [each(evidenceFile, (member) => member.holds) as Members] satisfies Field['holds']; // scalars
+  const example = [each(evidenceFile, (member) => member.example)];
+  return field(holds, Files, Files, [description, example], {
+    most: `At most ${maxEvidence}.`,
+    mend: (value) => {
+      const files = [value].flat().map((one) => usable(EvidenceInput, mendMembers(evidenceFile), one));
+      const good = files.filter((file) => file !== undefined).slice(0, maxEvidence);
+      return good.length > 0 ? good : undefined;
+    },
+  });
 };

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { actions, subjects } from '../../accounts/audit/kinds.ts';
 import { SomeConnections } from '../../accounts/tokens/connections.ts';
+import { EvidenceDays } from '../../fleet/lists/field-objects.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { Email, Name, TimeOrDay } from '../../platform/fields.ts';
 import { roles } from '../../platform/roles.ts';
@@ -16,6 +17,11 @@ export const AccountChange = v.object({
   recordsPerDay: Quota,
   bytesPerDay: Quota,
   deliveriesPerDay: Quota,
+  evidenceDays: described(
+    v.optional(EvidenceDays),
+    'For how many days it keeps videos, photos and reports of accidents, which its fleets must have agreed to. Null ' +
+      'keeps none, and deletes what there is.',
+  ),
   status: v.optional(v.picklist(['active', 'suspended'], 'must be active or suspended')),
 });
 
@@ -27,6 +33,10 @@ export const Account = v.object({
   quotas: described(
     v.object({ records: v.optional(count), bytes: v.optional(count), deliveries: v.optional(count) }),
     'What the account may add a day, where that is not as usual.',
+  ),
+  evidenceDays: described(
+    v.nullable(count),
+    'For how many days it keeps the evidence of accidents, if it does.',
   ),
   held: described(v.boolean(), 'Whether it may add no records now, because the database is nearly full.'),
 });

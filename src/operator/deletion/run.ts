@@ -3,6 +3,7 @@ import { deleteAccountRow } from '../../accounts/accounts.ts';
 import { forgetMove } from '../../accounts/moving.ts';
 import { removeTokens } from '../../accounts/tokens/service.ts';
 import { eraseFromArchive, removeArchive } from '../../fleet/archive/remove.ts';
+import { ofConnection, ofDriver, removeEvidence } from '../../fleet/evidence/remove.ts';
 import { removeExports } from '../../fleet/exports/run.ts';
 import { type Action, changeRows } from '../../fleet/record-changes.ts';
 import {
@@ -86,6 +87,7 @@ const inRows =
 const ofAccount: Record<string, Step> = {
   tokens: removeTokens,
   exports: removeExports,
+  evidence: (env, deletion) => removeEvidence(env, deletion),
   rows: (env, deletion) => throughRows(env, deletion),
   archive: (env, { accountId }) => removeArchive(env, { accountId, connectionId: null }),
 };
@@ -98,12 +100,14 @@ const steps: Record<Kind, Record<string, Step>> = {
     'rows of deliveries': inRows('deliveries', 'id', removeDeliveries),
     'rows of notifications': inRows('notifications', 'id', removeNotifications),
     tokens: removeTokens,
+    evidence: (env, deletion) => removeEvidence(env, deletion, ofConnection(deletion.id)),
     records: (env, deletion) => removeRecords(openDatabase(env), deletion.id, noted(deletion, 'deleted')),
     archive: (env, { accountId, id }) => removeArchive(env, { accountId, connectionId: id }),
     exports: removeExports,
     connection: finish,
   },
   driver: {
+    evidence: (env, deletion) => removeEvidence(env, deletion, ofDriver(deletion.id)),
     references: (env, deletion) =>
       eraseReferences(openDatabase(env), deletion.id, noted(deletion, 'changed')),
     archive: (env, { accountId, connectionId, id, cursor }) =>

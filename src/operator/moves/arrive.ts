@@ -28,7 +28,7 @@ export async function accept(env: Env, header: string, request: Request): Promis
     if (task === 'clear' || (task === 'activate' && here)) return null; // done before
     throw new Refusal({ kind: 'unavailable', retryAfter: 10 });
   }
-  if (file) await bucketOf(env)?.put(file.key, request.body, { md5: file.md5 });
+  if (file) await bucketOf(env)?.put(file.key, request.body, file.md5 ? { md5: file.md5 } : {});
   if (task === 'copy') return copy(env, move, await request.json());
   if (task === 'compare') return compare(env, await request.json());
   if (task === 'clear')
@@ -91,13 +91,15 @@ async function keyOf(env: Env, name: string, columns: string[]): Promise<string[
   return columns.every((column) => table?.columns.includes(column)) ? table?.key : undefined;
 }
 
-async function activate(env: Env, move: Move, { name, units, quotas }: AccountRow): Promise<void> {
+async function activate(env: Env, move: Move, account: AccountRow): Promise<void> {
   const db = openDatabase(env);
   const { accountId: id } = move;
+  const { name, units, quotas, evidenceDays, evidenceSince } = account;
+  const evidence = { evidenceDays, evidenceSince };
   const of = sql`select id, name from accounts where id = ${id}`;
   await transaction(db, [
     saveMove(db, move, move),
-    setAccount(db, id, { status: 'active', cell: null, name, units, quotas }),
+    setAccount(db, id, { status: 'active', cell: null, name, units, quotas, ...evidence }),
     audit(db, operatorIn(id), { action: 'changed', subject: 'account', of, fields: ['cell'] }),
     // The wake-up messages for these times are in the other cell's queue.
     forgetTimers(db, id),

@@ -8,6 +8,7 @@ import {
   setAccount,
 } from '../../accounts/moving.ts';
 import { bucketOf, folderOf } from '../../fleet/archive/bucket.ts';
+import { evidenceFolder } from '../../fleet/evidence/evidence.ts';
 import { exportFolder } from '../../fleet/exports/files.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { partHeader } from '../../platform/cells.ts';
@@ -159,7 +160,7 @@ async function copyPart(env: Env, now: Move): Promise<Response | undefined> {
   const tables = await movedTables(env);
   const compared = tables.filter(({ name }) => !derived.includes(name));
   const folders = archiveKinds.map(({ name }) => folderOf({ kind: name, accountId }));
-  const lists = [tables, compared, [exportFolder(accountId), ...folders]];
+  const lists = [tables, compared, [exportFolder(accountId), evidenceFolder(accountId), ...folders]];
   const all = lists.flatMap((list, i) => list.map((from) => ({ from, state: copying[i] ?? now.state })));
   for (let { at, after } = now; ; ) {
     const { from, state } = all[at] ?? {};
@@ -168,7 +169,8 @@ async function copyPart(env: Env, now: Move): Promise<Response | undefined> {
       const file = await fileAfter(env, from, after);
       [at, after] = file ? [at, [file.key]] : [at + 1, null];
       if (!file) continue;
-      const { key, etag: md5 } = file;
+      const { key, etag } = file;
+      const md5 = etag.includes('-') ? null : etag; // of a file that came in parts it is no checksum
       return respond(
         env,
         { task: 'file', now, next: { ...now, state, at, after }, file: { key, md5 } },

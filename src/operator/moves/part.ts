@@ -19,7 +19,7 @@ export type Move = Shown & {
 export type Part = {
   task: 'open' | 'copy' | 'compare' | 'file' | 'activate' | 'clear';
   from: string;
-  file?: { key: string; md5: string };
+  file?: { key: string; md5: string | null };
   /** Where the move stands, and where it goes on once this is done. */
   now: Move | null;
   next: Move;

@@ -22,6 +22,9 @@ export const accounts = sqliteTable('accounts', {
   quotas: text({ mode: 'json' }).$type<Quotas>().notNull().default({}),
   /** Whether it may add nothing for now, because the database is nearly full. */
   held: integer({ mode: 'boolean' }).notNull().default(false),
+  /** For how many days it keeps the evidence of accidents, and since when; null: it keeps none. */
+  evidenceDays: integer('evidence_days'),
+  evidenceSince: integer('evidence_since'),
 });
 
 export type Quotas = { records?: number; bytes?: number; deliveries?: number };

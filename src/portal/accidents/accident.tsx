@@ -1,4 +1,5 @@
 import { listAddresses } from '../../accounts/people.ts';
+import { findEvidence } from '../../fleet/evidence/evidence.ts';
 import { findItem } from '../../fleet/find.ts';
 import { accidentsWithVehicles } from '../../fleet/named-lists.ts';
 import { type Context, found } from '../../platform/http/context.ts';
@@ -14,6 +15,7 @@ import { AccidentState, Live, Panel } from '../ui/parts.tsx';
 import { fact, factsOf, idIn, MapAndFacts, pointsOf, reportPath } from '../ui/records.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
 import { Around, courseOf } from './course.tsx';
+import { EvidencePanel } from './evidence.tsx';
 import { HandlingPanel, handlesAccident } from './handling.tsx';
 import { Levels } from './levels.tsx';
 import { Report } from './report.tsx';
@@ -24,8 +26,9 @@ export const handle = handlesAccident(detail);
 export async function detail(c: Context) {
   const id = idIn(c, 'eventId');
   const caller = c.get('caller');
-  const [stored, { recipients: _, isCovered, ...notified }, people] = await Promise.all([
+  const [stored, files, { recipients: _, isCovered, ...notified }, people] = await Promise.all([
     findItem(c.env, caller, accidentsWithVehicles, id),
+    findEvidence(c.env, caller, id),
     deliveriesOf(c.env, caller, id),
     listAddresses(c.env, caller),
   ]);
@@ -55,6 +58,7 @@ export async function detail(c: Context) {
       </Panel>
       <div class="cols cols-3-2">
         <div class="stack">
+          <EvidencePanel eventId={id} files={files} />
           <WhoWasNotified {...notified} isAccident />
           <Around title={`${name} around the accident`} {...{ accident, events, vehicleId }} />
         </div>

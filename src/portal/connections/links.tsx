@@ -136,10 +136,14 @@ async function opened(c: Context, then: (link: Opened) => Response | Promise<Res
 
 const pathOf = (c: Context): string => `/portal/connect/${c.req.param('link')}`;
 
+/** What the account keeps of accidents, which the fleet agrees to. */
+const keeps = ({ account, evidenceDays: days }: Opened['link']) =>
+  days === null ? '' : `${account} keeps videos, photos and reports of accidents for ${days} days. `;
+
 const adding = (c: Context, { caller, link }: Opened): Adding => ({
   head: {
     title: `Connect your fleet to ${link.account}`,
-    lead: `${link.account} will see your vehicles, drivers, trips, safety events and accidents, but not your credential. ${onlyRead} You can withdraw your consent with the same link.`,
+    lead: `${link.account} will see your vehicles, drivers, trips, safety events and accidents, but not your credential. ${keeps(link)}${onlyRead} You can withdraw your consent with the same link.`,
   },
   connect: (input) => connectByLink(c.env, caller, input),
   next: () => pathOf(c),

@@ -16,6 +16,8 @@ export type Session = {
   account: string;
   status: Account['status'];
   units: Units;
+  /** For how many days the account keeps the evidence of accidents, if it does. */
+  evidenceDays: number | null;
   attention: Attention;
   version: string;
   hash: string;
@@ -31,6 +33,7 @@ export async function findSession(env: Env, secret: string, watched?: Watched): 
       account: accounts.name,
       status: accounts.status,
       units: accounts.units,
+      evidenceDays: accounts.evidenceDays,
       attention: attentionOf(accounts.id, now),
       version: sql<string | number | null>`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
     })

@@ -1,11 +1,15 @@
+import * as v from 'valibot';
 import { setUnits, type Units } from '../../accounts/accounts.ts';
 import { setPreferences } from '../../accounts/people.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
 import { providerSessionMs } from '../../accounts/single-sign-on.ts';
+import { canKeepEvidence, keepEvidence } from '../../fleet/evidence/evidence.ts';
+import { EvidenceDays } from '../../fleet/lists/field-objects.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
+import { invalid } from '../../platform/errors.ts';
 import { by, type Context } from '../../platform/http/context.ts';
 import { aRole, PostButton } from '../ui/buttons.tsx';
-import { choice, FormPanel, handles } from '../ui/fields.tsx';
+import { choice, FormPanel, handles, line } from '../ui/fields.tsx';
 import { offered } from '../ui/forms.tsx';
 import { browserZoneOf, page } from '../ui/layout.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
@@ -14,10 +18,11 @@ import { zoneName } from '../ui/time.tsx';
 
 const path = '/portal/settings/account';
 const unitsPath = `${path}/units`;
+const evidencePath = `${path}/evidence`;
 
 /** Settings, Account: the account, and the reader's own settings. */
 export function show(c: Context) {
-  const { user, account, units } = c.get('session');
+  const { user, account, units, evidenceDays: days } = c.get('session');
   return page(
     c,
     { title: 'Account' },
@@ -49,6 +54,16 @@ export function show(c: Context) {
         fields={unitFields}
         stored={{ units }}
       />
+      <FormPanel
+        title="Evidence of accidents"
+        id="evidence"
+        lead={`${days ? `Kept for ${days} days` : 'Not kept'}. ${whatIsKept} What is older is deleted, and so is everything once you keep none.`}
+        to={evidencePath}
+        send="Save evidence"
+        hint={canKeepEvidence(c.env) ? '' : 'Not available here: the operator has to add a bucket for files first.'}
+        fields={evidenceFields}
+        stored={{ keep: days ? 'yes' : 'no', days }}
+      />
       <Panel title="Your sessions" body="grid gap-3 justify-items-start">
         <p>
           You stay signed in for {sessionMs / dayMs} days, with single sign-on for{' '}
@@ -75,6 +90,31 @@ const unitFields = {
     ['imperial', 'Miles'],
   ]),
 };
+
+const whatIsKept =
+  'Videos, photos, reports and telemetry that providers link to are copied when an accident is reported, because the links expire within days.';
+
+const Days = v.pipe(
+  v.string(),
+  v.trim(),
+  v.transform((days) => (days === '' ? null : Number(days))),
+  EvidenceDays,
+);
+const evidenceFields = {
+  keep: choice('Keep evidence', [
+    ['no', 'No, and delete what there is'],
+    ['yes', 'Yes, the fleets have agreed'],
+  ]),
+  days: line('For how many days', Days, '30 to 3,650. Connect links say so to fleets before they consent.'),
+};
+
+export const saveEvidence = handles(evidenceFields, show, async (c, { keep, days }) => {
+  if (keep === 'yes' && days === null)
+    throw invalid('Say for how many days.', [{ field: 'days', message: 'is required' }]);
+  await keepEvidence(c.env, c.get('caller'), keep === 'yes' ? days : null);
+  const said = keep === 'yes' ? `Evidence is kept for ${days} days.` : 'What was kept is being deleted.';
+  return done(c, path, said);
+});
 
 export const save = handles(zoneFields(), show, async (c, { timeZone }) => {
   await setPreferences(...by(c), c.get('session').user.id, { timeZone: timeZone || null });

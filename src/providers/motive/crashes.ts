@@ -35,17 +35,24 @@ function crashOf(item: unknown, { isConfirmed, level }: { isConfirmed: boolean; 
     reportUrl,
     severity: field(item, 'metadata', 'severity') ?? field(item, 'severity'),
     accelerationG: numeric(item, 'acceleration'),
+    evidence: videosOf(item).map(([name, url]) => ({
+      ...{ kind: 'video', url, takenAt: field(item, 'start_time') },
+      camera: name.replace(/_?(?:plain_)?url$/, '').replaceAll('_', ' '),
+    })),
   };
 }
 
-/** The link to a video, whose signature is valid for about two days. */
-export function videoLinkOf(item: unknown): string | null {
+/** The links to videos by name, whose signatures are valid for about two days. */
+function videosOf(item: unknown): [name: string, url: string][] {
   const videos = at(item, 'camera_media', 'downloadable_videos');
-  if (at(item, 'camera_media', 'available') !== true || typeof videos !== 'object' || !videos) return null;
-  const isLink = (url: unknown): url is string =>
-    typeof url === 'string' && URL.parse(url)?.protocol === 'https:';
-  return Object.values(videos).find(isLink) ?? null;
+  if (at(item, 'camera_media', 'available') !== true || typeof videos !== 'object' || !videos) return [];
+  const isLink = (entry: [string, unknown]): entry is [string, string] =>
+    typeof entry[1] === 'string' && URL.parse(entry[1])?.protocol === 'https:';
+  return Object.entries(videos).filter(isLink);
 }
+
+/** The link to a video. */
+export const videoLinkOf = (item: unknown): string | null => videosOf(item)[0]?.[1] ?? null;
 
 /** The address of a video, without the signature. */
 function videoOf(item: unknown): string | null {

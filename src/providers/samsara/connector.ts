@@ -1,11 +1,19 @@
 import { call } from '../call.ts';
-import { type Access, type Connector, type Feed, type Json, type Page, Problem } from '../connector.ts';
+import {
+  type Access,
+  type Connector,
+  type Feed,
+  type Json,
+  type Page,
+  Problem,
+  type ProviderRecord,
+} from '../connector.ts';
 import { follow, type OpenCrash, readAgain } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { wantedNames } from '../pick.ts';
-import { at, field, idFrom, iso, listAt, msOf } from '../read.ts';
+import { at, field, idAt, idFrom, iso, listAt, msOf } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
-import { assess, driverRecord, tripRecord, vehicleOfEvent, vehicleRecord } from './events.ts';
+import { assess, driverRecord, evidenceOf, tripRecord, vehicleOfEvent, vehicleRecord } from './events.ts';
 
 type Api = Access;
 
@@ -67,7 +75,30 @@ async function eventPage(api: Api, query: Query, after: Json, known: OpenCrash[]
   const again = found.more ? { items: [], open: known } : await readAgain(known, now, createdAt);
   const items = [...found.items, ...again.items];
   const { records, open } = follow(items, again.open, now, assess);
+  await addMedia(api, records);
   return { ...found, read: { records, vehicles: items.map(vehicleOfEvent) }, open };
+}
+
+/** A page of events would be too large with their links. */
+const mediaWanted = wantedNames('data id startMs media input url cameraRole');
+
+/** Adds links to media to crashes whose evidence is there. @throws Problem: rate limited, or unavailable */
+async function addMedia(api: Api, records: ProviderRecord[]): Promise<void> {
+  const crashes = records.filter((one) => one.notificationLevel === 3).slice(-10);
+  if (crashes.length === 0) return;
+  const safetyEventIds = crashes.map(({ sourceId }) => sourceId).join(',');
+  const reply = await get({ ...api, wanted: mediaWanted }, '/safety-events', { safetyEventIds }).catch(
+    (error: unknown) => {
+      if (error instanceof Problem && !['rate limited', 'unavailable'].includes(error.kind))
+        return { data: [] };
+      throw error;
+    },
+  );
+  for (const item of listAt(reply, 'data')) {
+    const crash = crashes.find(({ sourceId }) => sourceId === idAt(item, 'id'));
+    const evidence = evidenceOf(item);
+    if (crash && evidence.length > 0) crash.evidence = evidence;
+  }
 }
 
 const events: Feed<Api> = {

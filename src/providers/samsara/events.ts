@@ -70,6 +70,15 @@ export function crashOf(item: unknown) {
   };
 }
 
+/** What links to the media of an event, videos unless their address says otherwise. */
+export const evidenceOf = (item: unknown): object[] =>
+  itemsAt(item, 'media').map((one) => {
+    const url = field(one, 'url');
+    const isPhoto = /\.(?:jpe?g|png|webp)$/i.test(URL.parse(String(url))?.pathname ?? '');
+    const camera = field(one, 'cameraRole') ?? field(one, 'input');
+    return { kind: isPhoto ? 'photo' : 'video', url, camera, takenAt: field(item, 'startMs') };
+  });
+
 type Label = { label: string; source: unknown };
 
 function labelsOf(item: unknown): Label[] {

@@ -1,11 +1,11 @@
 import { version } from '../../../package.json';
+import { receiverProblem } from '../../platform/address.ts';
 import { config } from '../../platform/config.ts';
 import { unseal } from '../../platform/crypto.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { fault } from '../../platform/log.ts';
 import { type MailPart, renderMail } from '../../platform/mail.ts';
 import { sendMail } from '../../platform/send-mail.ts';
-import { receiverProblem } from '../address.ts';
 import { callOnce } from '../deliveries/send/call-once.ts';
 import type { ChannelKind } from './channel-input.ts';
 import { failureDescription } from './words.ts';

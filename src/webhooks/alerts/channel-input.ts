@@ -1,6 +1,4 @@
 import * as v from 'valibot';
-import { invalid } from '../../platform/errors.ts';
-import { AtMost, Name, parse } from '../../platform/fields.ts';
 import {
   isVisible,
   maxUrlLength,
@@ -8,7 +6,9 @@ import {
   type ReceiverPolicy,
   receiverProblem,
   urlProblems,
-} from '../address.ts';
+} from '../../platform/address.ts';
+import { invalid } from '../../platform/errors.ts';
+import { AtMost, Name, parse } from '../../platform/fields.ts';
 
 export const maxChannels = 10;
 

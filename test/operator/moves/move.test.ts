@@ -44,7 +44,7 @@ it('moving an account takes everything along, leads there, and can go back', asy
   expect(Object.keys(before).filter((table) => before[table]?.length === 0)).toEqual(['deletions', 'moves']);
   const [rows, files] = [await allRows('main', us.accountId), await filesIn('main', us.accountId)];
   const shown = await read(us, 'main');
-  expect(files).toHaveLength(3);
+  expect(files).toHaveLength(4);
 
   const done = await moveTo(us.accountId, there);
   expect(done).toMatchObject({ state: 'done', to: 'eu', problem: null });
@@ -110,7 +110,7 @@ it.each(['main', 'eu', 'router'])(
     const listed = after.vehicles?.map((one) => one.source_id);
     expect(listed).toHaveLength((before.vehicles?.length ?? 0) + accepted.length);
     expect(listed).toEqual(expect.arrayContaining(accepted));
-    expect(await filesIn('eu', us.accountId)).toHaveLength(3);
+    expect(await filesIn('eu', us.accountId)).toHaveLength(4);
     await removeLeft('main');
   },
 );

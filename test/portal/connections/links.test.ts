@@ -49,6 +49,14 @@ it('whoever has a connect link tests and connects, and sees nothing else', async
   );
 });
 
+it('whoever has a connect link reads before for how long evidence of accidents is kept, if it is', async () => {
+  const link = await create();
+  expect(await fleet.textAt(link)).not.toContain('keeps videos');
+  await operator.patch(`/operator/accounts/${us.accountId}`, { evidenceDays: 90 });
+  const kept = 'keeps videos, photos and reports of accidents for 90 days';
+  expect(await fleet.textAt(link)).toContain(kept);
+});
+
 it('whoever has a connect link adds the connection to a webhook that covers all', async () => {
   const hook = await register(us, { allConnections: true, connectionIds: [] });
   await connect(await create());

@@ -69,7 +69,7 @@ describe('each route of the portal', () => {
     expect(routes.filter((route) => roleFor(route) === 'admin')).toEqual(
       routes.filter(
         (route) =>
-          /\/settings\/(tokens|people|exports|sign-in)|\/connections\/(links|own)|\/(keys|labels)$/.test(
+          /\/settings\/(tokens|people|exports|sign-in|account\/evidence)|\/connections\/(links|own)|\/(keys|labels)$/.test(
             route,
           ) && !lists.includes(route),
       ),

@@ -77,6 +77,26 @@ describe('the Account tab', () => {
     expect((await post(path, { timeZone: 'Europe/Atlantis' })).status).toBe(400);
   });
 
+  it('has evidence kept only for a sensible time, and with the agreement of the fleets', async () => {
+    const save = async (keep: string, days: string) =>
+      (await post(`${path}/evidence`, { keep, days })).status;
+    expect([
+      await save('yes', '29'),
+      await save('yes', 'x'),
+      await save('yes', ''),
+      await save('', '90'),
+    ]).toEqual([400, 400, 400, 400]);
+    const days = { 'Keep evidence': 'Yes, the fleets have agreed', 'For how many days': '90' };
+    expect((await (await page(path)).press('Save evidence', days)).text).toContain(
+      'Evidence is kept for 90 days.',
+    );
+    expect(await textAt(path)).toContain('Kept for 90 days.');
+    const off = await (await page(path)).press('Save evidence', {
+      'Keep evidence': 'No, and delete what there is',
+    });
+    expect(off.text).toContain('What was kept is being deleted.');
+  });
+
   it.each([
     ['Sign out', 'You are signed out.'],
     ['Sign out everywhere', 'All of your sessions have ended.'],

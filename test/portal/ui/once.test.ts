@@ -77,6 +77,7 @@ const recipes: Record<string, Recipe> = {
   },
   '/settings/exports': { fields: { lists: 'trips', formats: 'csv' } },
   '/settings/account': { fields: { timeZone: 'UTC' } },
+  '/settings/account/evidence': { fields: { keep: 'yes', days: '90' } },
   '/settings/account/units': { fields: { units: 'imperial' } },
   '/settings/notifications': { fields: { levels: '1', alerts: 'yes' } },
   '/settings/notifications/channels/new': {

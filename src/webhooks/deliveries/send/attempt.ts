@@ -1,7 +1,7 @@
 import { version } from '../../../../package.json';
+import { receiverProblem } from '../../../platform/address.ts';
 import { config } from '../../../platform/config.ts';
 import { unseal } from '../../../platform/crypto.ts';
-import { receiverProblem } from '../../address.ts';
 import { signatureHeaders, signingKeys } from '../../signing.ts';
 import { callTimeoutMs, type Outcome } from '../policy.ts';
 import { authorizer, withToken } from './access-token.ts';

@@ -1,7 +1,7 @@
 import { version } from '../../../../package.json';
+import { receiverProblem } from '../../../platform/address.ts';
 import { config } from '../../../platform/config.ts';
 import { dayMs } from '../../../platform/durations.ts';
-import { receiverProblem } from '../../address.ts';
 import type { OAuthClient } from '../../oauth.ts';
 import type { Outcome } from '../policy.ts';
 import { beginningOf, callOnce } from './call-once.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { internalSuffixes, normalisedUrl, receiverProblem } from '../../src/webhooks/address.ts';
+import { internalSuffixes, normalisedUrl, receiverProblem } from '../../src/platform/address.ts';
 
 const strict = { ownHost: 'api.example.com', allowLoopback: false };
 const literals = `

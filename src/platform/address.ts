@@ -1,4 +1,4 @@
-import { isPrintable } from '../platform/fields.ts';
+import { isPrintable } from './fields.ts';
 
 export type ReceiverProblem = 'not https' | 'ip address' | 'not public' | 'has credentials' | 'reserved port';
 

@@ -1,0 +1,188 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { setEvidenceDays } from '../../accounts/accounts.ts';
+import { audit } from '../../accounts/audit/write.ts';
+import { receiverProblem } from '../../platform/address.ts';
+import { config } from '../../platform/config.ts';
+import { type Database, int, read, write } from '../../platform/db/database.ts';
+import { asCaller, type Caller, isWithin, notBeingDeleted } from '../../platform/db/guard.ts';
+import { recordId } from '../../platform/db/ids.ts';
+import { dayMs, hourMs } from '../../platform/durations.ts';
+import { invalid, Refusal } from '../../platform/errors.ts';
+import { timestamp } from '../../platform/fields.ts';
+import { markWaiting } from '../../platform/jobs/jobs.ts';
+import { send } from '../../platform/queue.ts';
+import { bucketOf } from '../archive/bucket.ts';
+import { selectByIds } from '../find.ts';
+import { accidents } from '../lists/accidents.ts';
+import { type evidenceKinds, maxEvidence } from '../lists/field-objects.ts';
+import type { EvidenceFile } from './schema.ts';
+import { fileName } from './types.ts';
+
+export const pruneJob = 'delete expired evidence';
+
+/** Whether this deployment can keep evidence: it needs a bucket. */
+export const canKeepEvidence = (env: Env): boolean => bucketOf(env) !== undefined;
+
+/** Sets for how many days an account keeps evidence; null deletes what it has. @throws Refusal: invalid */
+export async function keepEvidence(env: Env, caller: Caller, days: number | null): Promise<void> {
+  if (days !== null && !canKeepEvidence(env))
+    throw invalid('Evidence cannot be kept here: the operator has to add a bucket for files first.');
+  await asCaller(env, caller, (db) => [setEvidenceDays(db, caller, days), markWaiting(db, [pruneJob])]);
+  await send(env.DELIVERIES, [{ job: pruneJob }]);
+}
+
+/** A file that a record links to. */
+export type NewEvidence = {
+  kind: (typeof evidenceKinds)[number];
+  url: string;
+  camera?: string | null | undefined;
+  takenAt?: number | null | undefined;
+};
+
+/** Whether a link leads to a public address, as those of receivers must. */
+export function isAllowed(env: Env, link: string): boolean {
+  const { origin, allowLoopbackReceivers: allowLoopback } = config(env);
+  return !receiverProblem(link, { ownHost: origin && new URL(origin).hostname, allowLoopback });
+}
+
+/** What signs a link, in its query: the same file has another signature each time it is listed. */
+const signing =
+  /^(?:x-(?:amz|goog|ms)-.*|signature|sig|expires?|policy|key-pair-id|token|awsaccesskeyid|googleaccessid|s[a-z]{1,2})$/i;
+
+/** A link without what signs it. */
+export function withoutSignature(link: string): string {
+  const url = new URL(link);
+  for (const name of [...url.searchParams.keys()]) if (signing.test(name)) url.searchParams.delete(name);
+  return url.href;
+}
+
+/**
+ * The statement that adds the files of accidents, if the account keeps evidence, and at most 20 of each; a new link
+ * replaces an older one until the file is stored. None is added for a driver who was erased.
+ */
+export function addEvidence(
+  db: Database,
+  { accountId, connectionId, now }: { accountId: string; connectionId: string; now: number },
+  accidents: { id: string; driverId: string | null; evidence: NewEvidence[] }[],
+) {
+  const files = accidents.flatMap(({ id: accidentId, driverId, evidence }) =>
+    evidence.map((file) => {
+      const identity = `${accidentId} ${file.kind} ${withoutSignature(file.url)}`;
+      return { ...file, id: recordId(connectionId, 'evidence', identity), accidentId, driverId };
+    }),
+  );
+  const json = JSON.stringify([...new Map(files.map((file) => [file.id, file])).values()]);
+  return write(db)`
+    insert into evidence (id, account_id, connection_id, accident_id, kind, camera, taken_at, source, next_at, created_at)
+    select f->>'id', ${accountId}, ${connectionId}, f->>'accidentId', f->>'kind', f->>'camera', f->>'takenAt',
+      f->>'url', ${now}, ${now}
+    from (
+      select f.value as f, (
+          select count(*) from evidence o where o.accident_id = f.value->>'accidentId'
+            and o.id not in (select value->>'id' from json_each(${json}))
+        ) + row_number() over (partition by f.value->>'accidentId' order by e.id is null, f.key) as nth
+      from json_each(${json}) f left join evidence e on e.id = f.value->>'id'
+      where exists (select 1 from accounts where id = ${accountId} and evidence_days is not null)
+        and not exists (select 1 from erased_drivers where id = f.value->>'driverId'))
+    where nth <= ${maxEvidence}
+    on conflict (id) do update set source = excluded.source, state = 'waiting', reason = null, attempts = 0,
+        next_at = excluded.next_at
+      where evidence.state <> 'stored' and evidence.source is not excluded.source`;
+}
+
+/** SQL for what an account `a` keeps of evidence `e`. */
+export const isKept = (now: number): SQL =>
+  sql`(e.created_at >= a.evidence_since and e.created_at > ${now} - a.evidence_days * ${int(dayMs)})`;
+
+const ofAccident = (caller: Caller, accidentId: string): SQL => sql`
+  from evidence e join accounts a on a.id = e.account_id and ${isKept(Date.now())}
+  where e.accident_id = ${accidentId} and e.account_id = ${caller.accountId}
+    and ${notBeingDeleted(sql`e.connection_id`)} and ${isWithin(caller, sql`e.connection_id`) ?? sql`true`}`;
+
+const timesOf = ['takenAt', 'storedAt', 'expiresAt'] as const;
+
+type Stored = Omit<EvidenceFile, (typeof timesOf)[number]> & Record<(typeof timesOf)[number], number | null>;
+
+/** The statement that reads the evidence of an accident, oldest first, or what `passes` of it. */
+const selectEvidence = (db: Database, caller: Caller, accidentId: string, passes = sql`true`) => read<Stored>(
+  db,
+)`
+  select e.id, kind, camera, taken_at as takenAt, state, reason, content_type as contentType, bytes, sha256,
+    stored_at as storedAt, e.created_at + a.evidence_days * ${int(dayMs)} as expiresAt
+  ${ofAccident(caller, accidentId)} and ${passes} order by e.created_at, e.id`;
+
+export const evidenceOf = (rows: Stored[]): EvidenceFile[] =>
+  rows.map((row) => {
+    const times = timesOf.map((name) => [name, row[name] === null ? null : timestamp(row[name])]);
+    return { ...row, ...Object.fromEntries(times) };
+  });
+
+/** An accident as its list shows it, with its evidence if there is any. */
+export async function findWithEvidence(env: Env, caller: Caller, id: string) {
+  const { rows, evidence } = await asCaller(env, caller, (db) => ({
+    rows: selectByIds(db, caller, accidents.list, [id]),
+    evidence: selectEvidence(db, caller, id),
+  }));
+  const [row] = rows;
+  if (!row) return undefined;
+  const found = evidenceOf(evidence);
+  return { ...accidents.list.present(row), ...(found.length > 0 && { evidence: found }) };
+}
+
+export const findEvidence = async (env: Env, caller: Caller, accidentId: string): Promise<EvidenceFile[]> =>
+  evidenceOf(await asCaller(env, caller, (db) => selectEvidence(db, caller, accidentId)));
+
+/** The folder of an account's files, and the key of one. */
+export const evidenceFolder = (accountId: string): string => `evidence/account=${accountId}/`;
+export const keyOf = ({ accountId, accidentId, id }: { accountId: string; accidentId: string; id: string }) =>
+  `${evidenceFolder(accountId)}${accidentId}/${id}`;
+
+type Asked = { accidentId: string; id?: string; by: string };
+
+/**
+ * Opens the stored files of an accident, or the one with an id, for whoever `by` identifies. The audit log has it once
+ * an hour: players ask for many ranges. @throws Refusal: not found
+ */
+export async function openEvidence(env: Env, caller: Caller, { accidentId, id, by }: Asked) {
+  const now = Date.now();
+  const passes = sql`state = 'stored' and ${id === undefined ? sql`true` : sql`e.id = ${id}`}`;
+  const wanted = sql`${ofAccident(caller, accidentId)} and ${passes}`;
+  const isNew = sql`not exists (select 1 from json_each(e.opened) where key = ${by} and value > ${now - hourMs})`;
+  const { files } = await asCaller(env, caller, (db) => ({
+    files: selectEvidence(db, caller, accidentId, passes),
+    audit: audit(db, caller, {
+      action: 'changed',
+      subject: 'account',
+      of: sql`select a.id, a.name ${wanted} and ${isNew}`,
+      fields: [`evidence opened: accident ${accidentId}${id ? `, file ${id}` : ''}`],
+    }),
+    opened: write(db)`
+      update evidence set opened = (
+        select json_group_object(key, value) from (
+          select key, value from json_each(opened) where value > ${now - hourMs} union all select ${by}, ${now}))
+      where id in (select e.id ${wanted} and ${isNew})`,
+  }));
+  const bucket = bucketOf(env);
+  if (files.length === 0 || !bucket) throw new Refusal({ kind: 'not found', what: 'evidence' });
+  const { accountId } = caller;
+  const open = async (file: { id: string }, range?: R2Range) => {
+    const object = await bucket.get(keyOf({ accountId, accidentId, id: file.id }), range && { range });
+    if (!object) throw new Refusal({ kind: 'not found', what: 'evidence' });
+    return object.body;
+  };
+  const stored = evidenceOf(files).map((file) => ({
+    ...file,
+    name: fileName(file),
+    contentType: file.contentType ?? '',
+    bytes: file.bytes ?? 0,
+  }));
+  return { files: stored, open };
+}
+
+/** The same for one file. @throws Refusal: not found */
+export async function openFile(env: Env, caller: Caller, asked: Asked & { id: string }) {
+  const { files, open } = await openEvidence(env, caller, asked);
+  const [file] = files;
+  if (!file) throw new Refusal({ kind: 'not found', what: 'evidence' });
+  return { file, open: (range?: R2Range) => open(file, range) };
+}

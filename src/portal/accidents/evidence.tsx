@@ -1,0 +1,80 @@
+import { openFile } from '../../fleet/evidence/evidence.ts';
+import type { EvidenceFile } from '../../fleet/evidence/schema.ts';
+import type { Context } from '../../platform/http/context.ts';
+import { storedFile } from '../../platform/http/stored-file.ts';
+import { capital, counted, sizeInWords } from '../../platform/text.ts';
+import { LinkButton } from '../ui/buttons.tsx';
+import { Panel } from '../ui/parts.tsx';
+import { accidentPath, idIn } from '../ui/records.tsx';
+import { State } from '../ui/states.tsx';
+import { Day, Time } from '../ui/time.tsx';
+
+const asked = (c: Context) => ({ accidentId: idIn(c, 'eventId'), by: c.get('session').user.id });
+
+/** Sends a file, or a range of it: videos and photos to be shown. */
+export async function sendFile(c: Context) {
+  const id = c.req.param('evidenceId') ?? '';
+  const { file, open } = await openFile(c.env, c.get('caller'), { ...asked(c), id });
+  const isShown = file.kind === 'video' || file.kind === 'photo';
+  return storedFile(c, file, isShown ? 'inline' : 'attachment', open);
+}
+
+/** What is kept of an accident: to watch, being copied or missed. */
+export const EvidencePanel = ({ eventId, files }: { eventId: string; files: EvidenceFile[] }) => {
+  const [first] = files;
+  if (!first) return null;
+  const count = (state: EvidenceFile['state']) => files.filter((file) => file.state === state).length;
+  const waiting = count('waiting');
+  const path = `${accidentPath({ eventId })}/evidence`;
+  return (
+    <Panel
+      id="evidence"
+      title="Evidence"
+      body="grid gap-4"
+      live={waiting > 0 && count('stored') === 0}
+      side={
+        waiting > 0 && (
+          <State mood="quiet" icon="clock">{`${counted(waiting, 'file', 'files')} being copied`}</State>
+        )
+      }
+      foot={
+        <>
+          All of it will be deleted by <Day at={last(files)} />. Who opens it is in the audit log.
+        </>
+      }
+    >
+      {files.map((file) => (
+        <figure class="grid gap-1">
+          {file.state === 'stored' && <Shown file={file} src={`${path}/${file.id}`} />}
+          <figcaption class="sub">
+            {capital(file.kind)}
+            {file.camera && `, ${file.camera}`}
+            {file.takenAt && [', ', <Time at={file.takenAt} seconds />]}
+            {file.bytes && `, ${sizeInWords(file.bytes)}`}
+            {file.state === 'waiting' &&
+              `: being copied.${file.reason ? ` ${file.reason}; we will retry.` : ''}`}
+            {file.state === 'missed' && <State mood="warn">Missed: {file.reason}</State>}
+          </figcaption>
+        </figure>
+      ))}
+    </Panel>
+  );
+};
+
+const last = (files: EvidenceFile[]): string =>
+  files
+    .map(({ expiresAt }) => expiresAt)
+    .toSorted()
+    .at(-1) ?? '';
+
+const Shown = ({ file: { kind, camera }, src }: { file: EvidenceFile; src: string }) => {
+  const name = camera ? `${capital(kind)}, ${camera}` : capital(kind);
+  if (kind === 'video')
+    return (
+      <video class="w-full rounded" controls preload="metadata" src={src} aria-label={name}>
+        <track kind="captions" />
+      </video>
+    );
+  if (kind === 'photo') return <img class="w-full rounded" loading="lazy" src={src} alt={name} />;
+  return <LinkButton href={src} name={`Download the ${kind}`} icon="download" />;
+};

@@ -1,0 +1,362 @@
+import { env, exports } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  copiesAreDue,
+  copyEvidence,
+  maxFileBytes,
+  partBytes,
+  startCopies,
+} from '../../../src/fleet/evidence/copy.ts';
+import { read } from '../../../src/platform/db/database.ts';
+import { openDatabase } from '../../../src/platform/db/system.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
+import { allChanges, changes } from '../../support/changes.ts';
+import {
+  copyAll,
+  crash,
+  filesOf,
+  keepFor,
+  linked,
+  media,
+  mediaOrigin,
+  video,
+} from '../../support/evidence.ts';
+import { rows } from '../../support/rows.ts';
+import { world, worldBefore } from '../../support/world.ts';
+
+const us = worldBefore(beforeEach);
+beforeEach(async () => {
+  await rows('delete from evidence');
+  await keepFor(us, 90);
+});
+
+const sha256 = async (bytes: Uint8Array<ArrayBuffer>) =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).toHex();
+
+describe('a file that an accident links to', () => {
+  it('is copied in parts, and listed with its checksum; the feed tells of it, and the report is ours', async () => {
+    const bytes = video(2 * partBytes + 1000);
+    const { asked } = media({ '/road.mp4': bytes });
+    const link = linked('/road.mp4?X-Amz-Signature=abc', { camera: 'Road', takenAt: '2026-11-20T20:00:00Z' });
+    const { id } = await crash(us, [link], { reportUrl: `${mediaOrigin}/road.mp4` });
+    const { resume } = await changes(us.apiToken, 'cursor=now');
+    expect(await filesOf(us, id)).toMatchObject([
+      { kind: 'video', state: 'waiting', bytes: null, storedAt: null },
+    ]);
+    await copyAll(us);
+    const [file] = await filesOf(us, id);
+    expect(file).toMatchObject({
+      ...{
+        kind: 'video',
+        camera: 'Road',
+        takenAt: '2026-11-20T20:00:00.000Z',
+        state: 'stored',
+        reason: null,
+      },
+      ...{ contentType: 'video/mp4', bytes: bytes.length, sha256: await sha256(bytes) },
+    });
+    expect(Date.parse(String(file?.expiresAt))).toBeGreaterThan(Date.now() + 89 * dayMs);
+    expect(asked).toEqual(['/road.mp4']);
+    const [accident] = (await allChanges(us.apiToken, `cursor=${resume}`)).map(({ data }) => data);
+    expect(accident).toMatchObject({ eventId: id });
+    expect(accident?.reportUrl).toBe(`https://portal.example.com/portal/accidents/${id}#evidence`);
+    const [stored] = await rows('select source, upload, next_at from evidence');
+    expect(stored).toEqual({ source: null, upload: null, next_at: null });
+  });
+
+  it('is not copied unless its account keeps evidence', async () => {
+    await keepFor(us, null);
+    media({});
+    const { id } = await crash(us, [linked('/road.mp4')]);
+    expect(await filesOf(us, id)).toEqual([]);
+    expect(await rows('select 1 from evidence')).toEqual([]);
+  });
+
+  it('goes on where it was when its connection breaks, an invocation ends, or one is killed', async () => {
+    const bytes = video(3 * partBytes);
+    let sent = 0;
+    const broken = (request: Request) => {
+      const from = Number(/\d+/.exec(request.headers.get('range') ?? '')?.[0] ?? 0);
+      if (from === bytes.length) return new Response(null, { status: 416 });
+      const end = from === 0 ? 1.5 * partBytes : bytes.length;
+      const chunks = [bytes.slice(from, end)];
+      sent += end - from;
+      const body = new ReadableStream({
+        pull(controller) {
+          const chunk = chunks.pop();
+          if (chunk) controller.enqueue(chunk);
+          else if (end < bytes.length) controller.error(new Error('connection lost'));
+          else controller.close();
+        },
+      });
+      return new Response(body, { status: from > 0 ? 206 : 200 });
+    };
+    media({ '/road.mp4': broken });
+    const { id } = await crash(us, [linked('/road.mp4')]);
+    // Each invocation has so few queries left that it ends after a part.
+    for (let runs = 0; runs < 8; runs++)
+      await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 });
+    await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'stored', sha256: await sha256(bytes) }]);
+    expect(sent).toBeLessThan(5 * partBytes);
+  });
+
+  it('is copied from a server without ranges, or to which nobody has told its length', async () => {
+    const bytes = video(2 * partBytes + 5);
+    const whole = () => new Response(new Blob([bytes]).stream());
+    media({ '/road.mp4': whole });
+    const { id } = await crash(us, [linked('/road.mp4')]);
+    await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 }); // a part, and then all again
+    await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'stored', sha256: await sha256(bytes) }]);
+  });
+
+  it('is followed to where the link redirects, but not to this network', async () => {
+    const to = (location: string) => () => new Response(null, { status: 302, headers: { location } });
+    media({
+      '/a': to('/b'),
+      '/b': video(100),
+      '/c': to('https://10.0.0.1/x'),
+      '/d': to('http://media.example.com/b'),
+    });
+    const { id } = await crash(
+      us,
+      ['/a', '/c', '/d'].map((path) => linked(path)),
+    );
+    await copyAll(us);
+    const states = (await filesOf(us, id)).map(({ state, reason }) => `${state} ${reason}`);
+    expect(states.toSorted()).toEqual([...Array(2).fill('missed Its address is not allowed'), 'stored null']);
+  });
+
+  it.each([
+    ['video', '<html><script>alert(1)</script></html>', 'The file is no video of a known type'],
+    ['photo', video(100), 'The file is no photo of a known type'],
+    ['document', '{"a": 1}', 'The file is no document of a known type'],
+    [
+      'telemetry',
+      '<svg xmlns="http://www.w3.org/2000/svg">, </svg>',
+      'The file is no telemetry of a known type',
+    ],
+    ['telemetry', 'time,speed\n1,2\n', null],
+    ['document', '%PDF-1.7', null],
+    ['photo', new Uint8Array([0xff, 0xd8, 0xff, 0xe0]), null],
+  ])('as %s is what its first bytes say: %o', async (kind, file, reason) => {
+    media({ '/file': file });
+    const { id } = await crash(us, [linked('/file', { kind })]);
+    await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([{ state: reason ? 'missed' : 'stored', reason }]);
+  });
+
+  it('is missed if it is larger than 200 MB, or the accident has more than 1 GB, before any of it is read', async () => {
+    const large = (size: number) => () =>
+      new Response(video(100), { headers: { 'content-length': String(size) } });
+    media({ '/large': large(maxFileBytes + 1), '/more': large(2_000) });
+    const { id } = await crash(us, [linked('/large')]);
+    await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([
+      { state: 'missed', reason: 'The file has more than 200 MB' },
+    ]);
+    await rows(`update evidence set state = 'stored', bytes = 999999000`);
+    await crash(us, [linked('/more')]);
+    await copyAll(us);
+    expect(await filesOf(us, id)).toContainEqual(
+      expect.objectContaining({ state: 'missed', reason: 'The accident has more than 1 GB' }),
+    );
+  });
+
+  it('is missed once its link is dead, until there is a new one', async () => {
+    const files: Parameters<typeof media>[0] = { '/road.mp4': () => new Response('', { status: 403 }) };
+    media(files);
+    const { id } = await crash(us, [linked('/road.mp4?sig=1')]);
+    await copyAll(us);
+    const reason = 'The server returned 403: the link has expired';
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'missed', reason }]);
+    files['/road.mp4'] = video(100);
+    await crash(us, [linked('/road.mp4?sig=1')]); // the same link is as dead as before
+    await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'missed' }]);
+    await crash(us, [linked('/road.mp4?sig=2')]);
+    await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'stored' }]);
+  });
+
+  it('is tried again ever later while its server fails, and given up after three days', async () => {
+    media({ '/road.mp4': () => new Response('', { status: 503 }) });
+    const { id } = await crash(us, [linked('/road.mp4')]);
+    const waits = [];
+    for (let tries = 0; tries < 3; tries++) {
+      await copyAll(us);
+      waits.push(
+        Math.round((Number((await rows('select next_at from evidence'))[0]?.next_at) - Date.now()) / 60_000),
+      );
+    }
+    expect(waits).toEqual([1, 2, 4]);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'waiting', reason: 'The server returned 503' }]);
+    await rows('update accounts set evidence_since = 0');
+    await rows('update evidence set created_at = created_at - ?1', 3 * dayMs);
+    await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'missed', reason: 'The server returned 503' }]);
+  });
+
+  it('of another account delays none, and each has an invocation of its own', async () => {
+    const them = await world();
+    await keepFor(them, 30);
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    media({ '/hangs': () => promise, '/road.mp4': video(100) });
+    await crash(
+      them,
+      Array.from({ length: 20 }, (_, i) => linked(`/hangs?file=${i}`)),
+    );
+    const { id } = await crash(us, [linked('/road.mp4')]);
+    const sent: unknown[] = [];
+    const DELIVERIES = {
+      sendBatch: async (all: Iterable<{ body: unknown }>) =>
+        void sent.push(...[...all].map(({ body }) => body)),
+    };
+    await startCopies({ ...env, DELIVERIES: DELIVERIES as never });
+    expect(sent).toHaveLength(2);
+    expect(sent).toEqual(expect.arrayContaining([{ copy: us.accountId }, { copy: them.accountId }]));
+    const theirs = copyEvidence(env, them.accountId, { until: Date.now() + 1, queries: 100 });
+    await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'stored' }]);
+    resolve(new Response('', { status: 403 }));
+    await theirs;
+  });
+
+  it('is due only while its account is active and keeps evidence', async () => {
+    media({});
+    await crash(us, [linked('/road.mp4')]);
+    const isDue = async () =>
+      (await read<{ due: number }>(openDatabase(env))`select ${copiesAreDue(Date.now())} as due`)[0]?.due;
+    expect(await isDue()).toBe(1);
+    for (const change of ["status = 'suspended'", 'evidence_days = null, evidence_since = null']) {
+      await rows(`update accounts set ${change} where id = ?1`, us.accountId);
+      expect(await isDue()).toBe(0);
+      await rows(`update accounts set status = 'active' where id = ?1`, us.accountId);
+    }
+  });
+});
+
+describe('the links of a record', () => {
+  it('are at most 20 of an accident, in however many records', async () => {
+    media({});
+    const links = (from: number, count: number) =>
+      Array.from({ length: count }, (_, i) => linked(`/${from + i}.mp4`));
+    const { warnings } = await crash(us, links(0, 21));
+    expect(warnings).toMatchObject([
+      { field: 'evidence', message: expect.stringContaining('at most 20 files') },
+    ]);
+    const { id } = await crash(us, links(15, 15));
+    expect(await filesOf(us, id)).toHaveLength(20);
+  });
+
+  it('that cannot be used are dropped with a warning, and the rest is kept', async () => {
+    media({});
+    const {
+      id,
+      accepted,
+      warnings = [],
+    } = await crash(us, [
+      linked('/good.mp4', { takenAt: 'yesterday', camera: 7 }),
+      { kind: 'video', url: 'http://media.example.com/plain.mp4' },
+      { kind: 'hologram', url: `${mediaOrigin}/x` },
+      linked('', { url: 'https://127.0.0.1.nip.internal/x' }),
+      'https://media.example.com/text.mp4',
+    ]);
+    expect(accepted).toBe(1);
+    expect(new Set(warnings.map(({ field }) => field.split('.')[0]))).toEqual(new Set(['evidence']));
+    expect(warnings.map(({ message }) => message)).toContain('must be a public address; it was dropped');
+    expect(await filesOf(us, id)).toMatchObject([{ camera: '7', takenAt: null }]);
+  });
+
+  it('cost an accident without any, or of an account that keeps none, not one row', async () => {
+    await keepFor(us, null);
+    media({});
+    const before = await rows('select count(*) as n from changes');
+    await crash(us, [linked('/road.mp4')]);
+    await crash(us, [linked('/road.mp4')]);
+    expect((await rows('select count(*) as n from changes'))[0]?.n).toBe(Number(before[0]?.n) + 1);
+  });
+});
+
+describe('a stored file', () => {
+  const bytes = video(1000);
+  let id: string;
+  let file: string;
+  beforeEach(async () => {
+    media({ '/road.mp4': bytes });
+    ({ id } = await crash(us, [linked('/road.mp4')]));
+    await copyAll(us);
+    file = String((await filesOf(us, id))[0]?.id);
+  });
+  const get = (range?: string, token = us.apiToken) =>
+    exports.default.fetch(
+      new Request(`https://api.example.com/accidents/${id}/evidence/${file}`, {
+        headers: { 'x-api-key': token, ...(range && { range }) },
+      }),
+    );
+
+  it('is sent whole, or by the range that is asked for, so that a browser runs nothing of it', async () => {
+    const whole = await get();
+    expect(Object.fromEntries(whole.headers)).toMatchObject({
+      ...{ 'content-type': 'video/mp4', 'content-length': '1000', 'accept-ranges': 'bytes' },
+      ...{ 'content-disposition': `attachment; filename="video-${file.slice(0, 8)}.mp4"` },
+      ...{ 'x-content-type-options': 'nosniff', 'content-security-policy': "sandbox; default-src 'none'" },
+    });
+    expect(new Uint8Array(await whole.arrayBuffer())).toEqual(bytes);
+    for (const [range, from, to] of [
+      ['0-9', 0, 10],
+      ['990-', 990, 1000],
+      ['-5', 995, 1000],
+      ['5-9999', 5, 1000],
+    ] as const) {
+      const part = await get(`bytes=${range}`);
+      expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes ${from}-${to - 1}/1000`]);
+      expect(new Uint8Array(await part.arrayBuffer())).toEqual(bytes.subarray(from, to));
+    }
+    expect((await get('bytes=1000-')).status).toBe(416);
+  });
+
+  it('is read by range while another is copied, of which one part at a time is in memory', async () => {
+    const other = video(3 * partBytes);
+    const sizes: number[] = [];
+    const parts: number[] = [];
+    const resumeMultipartUpload = (key: string, uploadId: string) => {
+      const upload = env.ARCHIVE.resumeMultipartUpload(key, uploadId);
+      const uploadPart = async (number: number, part: Uint8Array) => {
+        sizes.push(part.byteLength, part.buffer.byteLength);
+        parts.push((await get('bytes=990-')).status);
+        return upload.uploadPart(number, part);
+      };
+      return { uploadPart, complete: (all: R2UploadedPart[]) => upload.complete(all) };
+    };
+    const ARCHIVE = new Proxy(env.ARCHIVE, {
+      get: (target, name) =>
+        name === 'resumeMultipartUpload' ? resumeMultipartUpload : Reflect.get(target, name).bind(target),
+    });
+    media({ '/other.mp4': other });
+    await crash(us, [linked('/other.mp4')]);
+    await copyAll(us, { ...env, ARCHIVE });
+    expect(parts).toEqual([206, 206, 206]);
+    expect(new Set(sizes)).toEqual(new Set([partBytes]));
+    expect((await filesOf(us, id)).map(({ state }) => state)).toEqual(['stored', 'stored']);
+  });
+
+  it('is for tokens of its account alone, and the audit log has once an hour who opened it', async () => {
+    const them = await world();
+    expect((await get(undefined, them.apiToken)).status).toBe(404);
+    expect((await get(undefined, us.connection.ingestKey)).status).toBe(403);
+    for (const range of [undefined, 'bytes=0-1', 'bytes=5-9']) await (await get(range)).arrayBuffer();
+    const opened = () =>
+      rows(
+        `select actor_name, fields from audit_log where account_id = ?1 and fields like '%opened%'`,
+        us.accountId,
+      );
+    expect(await opened()).toEqual([
+      { actor_name: 'main', fields: JSON.stringify([`evidence opened: accident ${id}, file ${file}`]) },
+    ]);
+    await rows(`update evidence set opened = json_object(?1, ?2)`, us.tokenId, Date.now() - 3_700_000);
+    await (await get()).arrayBuffer();
+    expect(await opened()).toHaveLength(2);
+  });
+});

@@ -1,0 +1,117 @@
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { copyEvidence } from '../../../src/fleet/evidence/copy.ts';
+import { pruneEvidence } from '../../../src/fleet/evidence/remove.ts';
+import { continueDeletions } from '../../../src/operator/deletion/run.ts';
+import { dayMs } from '../../../src/platform/durations.ts';
+import { withoutArchive } from '../../support/archive.ts';
+import { copyAll, crash, filesOf, keepFor, linked, media, video } from '../../support/evidence.ts';
+import { driver } from '../../support/records.ts';
+import { rows } from '../../support/rows.ts';
+import { as, call, operator, type World, world, worldBefore } from '../../support/world.ts';
+
+const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
+let them: World;
+let theirs: string;
+beforeEach(async () => {
+  await rows('delete from evidence');
+  await rows('delete from deletions');
+  const { objects } = await env.ARCHIVE.list();
+  await env.ARCHIVE.delete(objects.map(({ key }) => key));
+  media({ '/road.mp4': video(100) });
+  them = await world();
+  for (const one of [us, them]) await keepFor(one, 30);
+  theirs = await stored(them);
+});
+
+/** Stores the evidence of an accident, and returns the accident's id. */
+async function stored(of: World, more: object = {}): Promise<string> {
+  const { id } = await crash(of, [linked('/road.mp4')], { sourceId: `crash ${Math.random()}`, ...more });
+  await copyAll(of);
+  expect(await filesOf(of, id)).toMatchObject([{ state: 'stored' }]);
+  return id;
+}
+
+/** The files that are kept, and that none is without its row, nor a row without its file. */
+async function kept(): Promise<number> {
+  const { objects } = await env.ARCHIVE.list({ prefix: 'evidence/' });
+  const found = await rows<{ id: string }>('select id from evidence order by id');
+  expect(objects.map(({ key }) => key.split('/').at(-1)).toSorted()).toEqual(found.map(({ id }) => id));
+  return found.length - (await filesOf(them, theirs)).length;
+}
+
+describe('evidence is deleted with its file', () => {
+  it('after so many days, also if they are made fewer', async () => {
+    const id = await stored(us);
+    const later = Date.now() + 29 * dayMs;
+    await pruneEvidence(env, later);
+    expect(await kept()).toBe(1);
+    await rows(
+      'update evidence set created_at = created_at - ?1 where account_id = ?2',
+      31 * dayMs,
+      us.accountId,
+    );
+    expect(await filesOf(us, id)).toEqual([]); // although it is still there
+    await pruneEvidence(env);
+    expect(await kept()).toBe(0);
+  });
+
+  it('at once when the account keeps none any more, and does not come back with the next consent', async () => {
+    const id = await stored(us);
+    await keepFor(us, null);
+    expect(await filesOf(us, id)).toEqual([]);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    await keepFor(us, 30);
+    expect(await filesOf(us, id)).toEqual([]);
+    await pruneEvidence(env);
+    expect(await kept()).toBe(0);
+  });
+
+  it('with its driver, and is not copied for them again', async () => {
+    await as(us.connection.ingestKey).send(driver());
+    const crashed = { driver: 'driver-1', sourceId: 'theirs' };
+    await stored(us, crashed);
+    await stored(us);
+    const [{ id = '' } = {}] = await rows<{ id: string }>(
+      'select id from drivers where account_id = ?1',
+      us.accountId,
+    );
+    await operator.post(`/operator/drivers/${id}/erasure`, {});
+    await continueDeletions(env);
+    expect(await kept()).toBe(1);
+    await crash(us, [linked('/road.mp4')], crashed);
+    expect(await kept()).toBe(1);
+  });
+
+  it.each(['connection', 'account'])('with its %s, even half copied', async (what) => {
+    await stored(us);
+    media({ '/half.mp4': () => new Response(new Blob([video(6_000_000)]).stream()) });
+    await crash(us, [linked('/half.mp4')]);
+    await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 });
+    const path = what === 'account' ? `accounts/${us.accountId}` : `connections/${us.connection.id}`;
+    const name = what === 'account' ? { name: 'Acme Insurance', now: true } : { name: 'Motive' };
+    const reply = await operator.post(`/operator/${path}/deletion`, name);
+    expect(reply.status).toBe(200);
+    await continueDeletions(env);
+    const left = await rows('select 1 from evidence where account_id = ?1', us.accountId);
+    expect([left, await kept()]).toEqual([[], 0]);
+  });
+});
+
+it('only a deployment with a bucket keeps evidence, for 30 to 3,650 days', async () => {
+  const headers = { authorization: `Bearer ${env.OPERATOR_KEY}` };
+  const keep = (evidenceDays: number, bindings?: Env) =>
+    call('PATCH', `/operator/accounts/${us.accountId}`, {
+      headers,
+      body: { evidenceDays },
+      ...(bindings && { bindings }),
+    });
+  expect(await keep(90, withoutArchive)).toMatchObject({
+    status: 400,
+    message: expect.stringContaining('add a bucket'),
+  });
+  for (const days of [29, 3651, 30.5]) expect((await keep(days)).status).toBe(400);
+  expect(await keep(3650)).toMatchObject({ status: 200, data: { evidenceDays: 3650 } });
+  const audited = `select fields from audit_log where account_id = ?1 order by seq desc limit 1`;
+  expect(await rows(audited, us.accountId)).toEqual([{ fields: '["evidence: 3650 days"]' }]);
+});

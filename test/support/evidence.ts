@@ -1,0 +1,78 @@
+import { env } from 'cloudflare:workers';
+import { copyEvidence } from '../../src/fleet/evidence/copy.ts';
+import { receiver } from './receiver.ts';
+import { accident } from './records.ts';
+import { rows } from './rows.ts';
+import { as, operator, type World } from './world.ts';
+
+export const mediaOrigin = 'https://media.example.com';
+
+/** An account's evidence as the API lists it. */
+export type FileOut = {
+  id: string;
+  kind: string;
+  state: string;
+  bytes: number;
+  sha256: string;
+  reason: string | null;
+} & Record<string, unknown>;
+
+/** Has the account keep evidence for so many days, or none. */
+export const keepFor = (us: World, evidenceDays: number | null) =>
+  operator.patch(`/operator/accounts/${us.accountId}`, { evidenceDays });
+
+/** The bytes of an MP4 of that size, of which no two parts are equal. */
+export function video(size: number): Uint8Array<ArrayBuffer> {
+  const bytes = Uint8Array.from({ length: size }, (_, i) => (i >> 16) ^ i);
+  bytes.set(new TextEncoder().encode('\0\0\0\x18ftypisom'));
+  return bytes;
+}
+
+/** Serves files by their path, with ranges; a function responds itself. Returns what was asked for, with its range. */
+export function media(files: {
+  [path: string]: BodyInit | ((request: Request) => Response | Promise<Response>);
+}) {
+  const asked: string[] = [];
+  receiver().serves(mediaOrigin, async (request) => {
+    const { pathname } = new URL(request.url);
+    const range = request.headers.get('range');
+    asked.push([pathname, range].filter(Boolean).join(' '));
+    const file = files[pathname];
+    if (typeof file === 'function') return file(request);
+    if (file === undefined) return new Response('gone', { status: 404 });
+    const bytes = new Uint8Array(await new Response(file).arrayBuffer());
+    const from = Number(/\d+/.exec(range ?? '')?.[0] ?? 0);
+    const headers = { 'content-length': String(bytes.length - from) };
+    return new Response(bytes.subarray(from), { status: range ? 206 : 200, headers });
+  });
+  return { asked };
+}
+
+export const linked = (path: string, more: object = {}) => ({
+  kind: 'video',
+  url: mediaOrigin + path,
+  ...more,
+});
+
+/** Sends an accident with these links. Returns its id, and what ingest said. */
+export async function crash(us: World, evidence: unknown, more: object = {}) {
+  const { data } = await as(us.connection.ingestKey).send(
+    accident({ notificationLevel: 3, evidence, ...more }),
+  );
+  const [found] = await rows<{ id: string }>(
+    'select id from accidents where account_id = ?1 order by created_at desc, id limit 1',
+    us.accountId,
+  );
+  return { id: String(found?.id), ...data };
+}
+
+/** Copies what is due, and what would be due later. */
+export async function copyAll(us: World, bindings: Env = env): Promise<void> {
+  await rows('update evidence set next_at = 0 where account_id = ?1 and next_at is not null', us.accountId);
+  await copyEvidence(bindings, us.accountId);
+}
+
+export async function filesOf(us: World, id: string): Promise<FileOut[]> {
+  const { data } = await as(us.apiToken).get<{ evidence?: FileOut[] }>(`/accidents/${id}`);
+  return data.evidence ?? [];
+}

@@ -1,4 +1,6 @@
+import { env } from 'cloudflare:workers';
 import { beforeEach, expect, it } from 'vitest';
+import { mediaLink } from '../../src/dev/fakes/media.ts';
 import {
   fakeSamsara,
   type SamsaraData,
@@ -7,10 +9,11 @@ import {
   samsaraTrip,
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
+import { copyEvidence } from '../../src/fleet/evidence/copy.ts';
 import { dismissed, providerStory, pullAll, pullRun, reported } from '../support/provider.ts';
 import { iso } from '../support/providers/fleet.ts';
 import { samsara } from '../support/providers/samsara.ts';
-import { rows } from '../support/rows.ts';
+import { rows, value } from '../support/rows.ts';
 
 let data: SamsaraData;
 const tale = providerStory('samsara', () => data.token);
@@ -53,6 +56,7 @@ it('takes in all there is, page by page, as customers know it', async () => {
 
 it('raises a crash as Samsara confirms it, and dismisses what was none', async () => {
   const id = await connected([1]);
+  await rows('update accounts set evidence_days = 30, evidence_since = 0');
   const unlabelled = samsaraVehicle(3);
   const crash = samsaraEvent(truck, 'Crash', Date.now() + 1);
   const alarm = samsaraEvent(other, 'Crash', Date.now() + 1);
@@ -65,7 +69,8 @@ it('raises a crash as Samsara confirms it, and dismisses what was none', async (
   change(alarm, { eventState: 'dismissed', dismissalReason: { code: 'incorrect' } });
   change(none, { behaviorLabels: [] });
   await pullAll(id);
-  change(crash, { media: [{ input: 'front', url: 'https://media.example.com/1' }] }, 90_000);
+  const url = mediaLink('https://api.samsara.com', 'road.mp4');
+  change(crash, { media: [{ input: 'front', url }] }, 90_000);
   await pullAll(id);
   await arrived(7);
   expect(levels(truck.vin)).toEqual(reported);
@@ -78,6 +83,12 @@ it('raises a crash as Samsara confirms it, and dismisses what was none', async (
     accelerationG: crash.maxAccelerationGForce,
     detectedAt: expect.any(String),
   });
+  expect(await rows('select kind, camera, source from evidence')).toEqual([
+    { kind: 'video', camera: 'front', source: url },
+  ]);
+  await copyEvidence(env, await value('select account_id from evidence'));
+  const kept = await rows('select state, content_type from evidence');
+  expect(kept).toEqual([{ state: 'stored', content_type: 'video/mp4' }]);
 });
 
 it('withdraws an event that was dismissed or marked as invalid, unless as a minor one', async () => {

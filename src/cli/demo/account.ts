@@ -10,11 +10,14 @@ export async function demoAccount(
   { url: baseUrl, credential }: { url: string; credential: string },
 ): Promise<DemoAccount> {
   const accounts = await operator.call('GET /accounts');
-  if (!before || !accounts.some(({ id }) => id === before.accountId))
-    return openAccount(operator, 'Demo Fleet', [
+  if (!before || !accounts.some(({ id }) => id === before.accountId)) {
+    const opened = await openAccount(operator, 'Demo Fleet', [
       { provider: 'motive', name: 'Long haul' },
       { provider: 'samsara', name: 'City vans', historyDays: 30, credential, baseUrl },
     ]);
+    await operator.call('PATCH /accounts/:id', { id: opened.accountId, body: { evidenceDays: 90 } });
+    return opened;
+  }
   const id = before.connections[1]?.id ?? '';
   const body = { credential, baseUrl }; // its port may be another
   await operator.call('PUT /connections/:id/credential', { id, body });

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { mediaLink } from '../../dev/fakes/media.ts';
 import { insist, request } from '../operate/client.ts';
 import type { DemoAccount } from './account.ts';
 import { type DemoProvider, incidents, pick, somewhere } from './provider.ts';
@@ -33,7 +34,7 @@ export async function sendSampleEvents(
   await send(...vehicles);
   for (let sent = 0; !stopped.aborted; sent++) {
     const [word, label] = pick(incidents);
-    if (sent >= 1 && sent <= 3) await send(accident(run, began, sent, vehicles[0]?.vin ?? ''));
+    if (sent >= 1 && sent <= 3) await send(accident(run, began, sent, vehicles[0]?.vin ?? '', provider.url));
     else if (sent % 2 === 1) await provider.happen(label);
     else
       await send({
@@ -49,12 +50,18 @@ export async function sendSampleEvents(
   }
 }
 
-const accident = (run: string, at: Date, level: number, vin: string) => ({
+const accident = (run: string, at: Date, level: number, vin: string, media: string) => ({
   kind: 'accident',
   sourceId: `demo-${run}`,
   vin,
   eventTime: at.toISOString(),
   location: { latitude: 39.7392, longitude: -104.9903 },
   notificationLevel: level,
-  ...(level === 3 && { reportUrl: `https://reports.demo.example/${run}` }),
+  ...(level === 3 && {
+    reportUrl: `https://reports.demo.example/${run}`,
+    evidence: [
+      { kind: 'video', url: mediaLink(media, 'road.mp4'), camera: 'Road', takenAt: at.toISOString() },
+      { kind: 'photo', url: mediaLink(media, 'cab.jpg'), camera: 'Cab', takenAt: at.toISOString() },
+    ],
+  }),
 });

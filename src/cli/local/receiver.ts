@@ -58,7 +58,7 @@ export const servedBy =
         ...(body.length > 0 && { body }),
       }),
     );
-    reply.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.text());
+    reply.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.bytes());
   };
 
 /** Listens over HTTPS, and passes each request to `handle` as soon as its headers are in. */

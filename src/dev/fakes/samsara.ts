@@ -1,3 +1,5 @@
+import { serveMedia } from './media.ts';
+
 /** The data of a fake Samsara; tests and the demo change it while it is being read. */
 export type SamsaraData = {
   organisation: string;
@@ -27,6 +29,10 @@ export function fakeSamsara(data: SamsaraData, { perPage = 100 }: { perPage?: nu
       const ids = query.get('ids')?.split(',') ?? [];
       const own = data.trips.filter(({ asset }) => ids.includes(String((asset as Item).id)));
       return streamed(own, query, query.get('queryBy') ?? 'updatedAtTime');
+    },
+    '/safety-events': (query) => {
+      const ids = query.get('safetyEventIds')?.split(',') ?? [];
+      return { data: data.events.filter(({ id }) => ids.includes(String(id))) };
     },
     '/safety-events/stream': (query) =>
       streamed(data.events, query, query.get('queryByTimeField') ?? 'updatedAtTime'),
@@ -64,6 +70,7 @@ export function fakeSamsara(data: SamsaraData, { perPage = 100 }: { perPage?: nu
 
   return async (request: Request): Promise<Response> => {
     const { pathname, searchParams } = new URL(request.url);
+    if (pathname.startsWith('/media/')) return serveMedia(request);
     if (request.headers.get('authorization') !== `Bearer ${data.token}`)
       return Response.json({ message: 'Invalid token.', requestId: 'b1fca1a2' }, { status: 401 });
     const route = routes[pathname];

@@ -2,10 +2,10 @@ import * as oauth from 'oauth4webapi';
 import * as v from 'valibot';
 import type { Provider } from '../../accounts/single-sign-on.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
+import { receiverProblem } from '../../platform/address.ts';
 import { config } from '../../platform/config.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import { Email } from '../../platform/fields.ts';
-import { receiverProblem } from '../../webhooks/address.ts';
 import { beginningOf } from '../../webhooks/deliveries/send/call-once.ts';
 
 /** How long each call of a provider may take, and how much it may return. */

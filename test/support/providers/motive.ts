@@ -1,3 +1,4 @@
+import { serveMedia } from '../../../src/dev/fakes/media.ts';
 import { add, type Fleet, type Item, idsOf, soon } from './fleet.ts';
 
 /** Fields that Motive does not give: when an item changed, and that it is too slight to show. */
@@ -42,6 +43,7 @@ export function fakeMotive(
 
   return async (request: Request): Promise<Response> => {
     const url = new URL(request.url);
+    if (url.pathname.startsWith('/media/')) return serveMedia(request);
     if (request.headers.get('x-api-key') !== data.key)
       return Response.json({ error_message: 'Invalid token' }, { status: 401 });
     const route = routes[url.pathname];

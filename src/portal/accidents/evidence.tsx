@@ -4,9 +4,8 @@ import type { Context } from '../../platform/http/context.ts';
 import { storedFile } from '../../platform/http/stored-file.ts';
 import { capital, counted, sizeInWords } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { Panel } from '../ui/parts.tsx';
+import { Panel, State } from '../ui/parts.tsx';
 import { accidentPath, idIn } from '../ui/records.tsx';
-import { State } from '../ui/states.tsx';
 import { Day, Time } from '../ui/time.tsx';
 
 const asked = (c: Context) => ({ accidentId: idIn(c, 'eventId'), by: c.get('session').user.id });

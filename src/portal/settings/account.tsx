@@ -60,7 +60,11 @@ export function show(c: Context) {
         lead={`${days ? `Kept for ${days} days` : 'Not kept'}. ${whatIsKept} What is older is deleted, and so is everything once you keep none.`}
         to={evidencePath}
         send="Save evidence"
-        hint={canKeepEvidence(c.env) ? '' : 'Not available here: the operator has to add a bucket for files first.'}
+        hint={
+          canKeepEvidence(c.env)
+            ? ''
+            : 'Not available here: the operator has to add a bucket for files first.'
+        }
         fields={evidenceFields}
         stored={{ keep: days ? 'yes' : 'no', days }}
       />

@@ -50,6 +50,7 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
   place: 3_000,
   files: 4_000,
   move: 8_000,
+  connection_ids: 4_000,
   source: 12_000,
   upload: 16_000,
   opened: 40_000,

@@ -1,6 +1,5 @@
-import type { Child } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import { Allowed, Icon, LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
-import { useContext } from './context.ts';
 import { Note } from './parts.tsx';
 import { reader } from './reader.ts';
 import { FilledForm } from './submit.ts';

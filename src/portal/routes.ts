@@ -118,6 +118,7 @@ const table: Route[] = [
   ['GET', '/accidents/:eventId', 'viewer', accident.detail],
   ['POST', '/accidents/:eventId', 'member', accident.handle],
   ['GET', '/accidents/:eventId/report', 'viewer', openReport, 'limited'],
+  ['GET', '/accidents/:eventId/evidence', 'viewer', evidence.downloadAll, 'limited'],
   ['GET', '/accidents/:eventId/evidence/:evidenceId', 'viewer', evidence.sendFile],
   ['GET', '/vehicles', 'viewer', fleet.listVehicles],
   ['GET', '/drivers', 'viewer', fleet.listDrivers],

@@ -1,4 +1,5 @@
-import { openFile } from '../../fleet/evidence/evidence.ts';
+import { makeZip } from 'client-zip';
+import { findEvidence, openEvidence, openFile } from '../../fleet/evidence/evidence.ts';
 import type { EvidenceFile } from '../../fleet/evidence/schema.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { storedFile } from '../../platform/http/stored-file.ts';
@@ -7,6 +8,7 @@ import { LinkButton } from '../ui/buttons.tsx';
 import { Panel, State } from '../ui/parts.tsx';
 import { accidentPath, idIn } from '../ui/records.tsx';
 import { Day, Time } from '../ui/time.tsx';
+import { requireAccident } from './course.tsx';
 
 const asked = (c: Context) => ({ accidentId: idIn(c, 'eventId'), by: c.get('session').user.id });
 
@@ -16,6 +18,25 @@ export async function sendFile(c: Context) {
   const { file, open } = await openFile(c.env, c.get('caller'), { ...asked(c), id });
   const isShown = file.kind === 'video' || file.kind === 'photo';
   return storedFile(c, file, isShown ? 'inline' : 'attachment', open);
+}
+
+/** Sends all stored files as a zip, with a manifest of their checksums and of what was missed. */
+export async function downloadAll(c: Context) {
+  const [accident, { files, open }, all] = await Promise.all([
+    requireAccident(c),
+    openEvidence(c.env, c.get('caller'), asked(c)),
+    findEvidence(c.env, c.get('caller'), idIn(c, 'eventId')),
+  ]);
+  const named = all.map((file) => ({ name: files.find(({ id }) => id === file.id)?.name ?? null, ...file }));
+  const manifest = JSON.stringify({ accident, evidence: named }, null, 2);
+  async function* entries() {
+    yield { name: 'manifest.json', input: manifest, lastModified: new Date() };
+    for (const { name, bytes, storedAt, ...file } of files)
+      yield { name, input: await open(file), size: bytes, lastModified: new Date(storedAt ?? 0) };
+  }
+  c.header('Content-Type', 'application/zip');
+  c.header('Content-Disposition', `attachment; filename="evidence-${accident.eventId}.zip"`);
+  return c.body(makeZip(entries()));
 }
 
 /** What is kept of an accident: to watch, being copied or missed. */
@@ -56,6 +77,7 @@ export const EvidencePanel = ({ eventId, files }: { eventId: string; files: Evid
           </figcaption>
         </figure>
       ))}
+      {count('stored') > 0 && <LinkButton href={path} name="Download everything" icon="download" />}
     </Panel>
   );
 };

@@ -47,6 +47,12 @@ it('the page of an accident plays its videos, shows its photos, and says what is
   expect(shown.headers.get('content-disposition')).toMatch(/^inline/);
   expect((await shown.arrayBuffer()).byteLength).toBe(1000);
   expect((await ann.get(of('document'))).headers.get('content-disposition')).toMatch(/^attachment/);
+  const zip = new Uint8Array(await (await ann.get(`${path}/evidence`)).arrayBuffer());
+  const manifest = new TextDecoder('latin1').decode(zip);
+  expect(manifest.slice(0, 4)).toBe('PK\x03\x04');
+  for (const { id: file, sha256, state } of files)
+    if (state === 'stored') for (const part of [sha256, file.slice(0, 8)]) expect(manifest).toContain(part);
+  expect(manifest).toContain('The file is no video of a known type');
   const opened = `select actor_name from audit_log where account_id = ?1 and fields like '%evidence opened%'`;
-  expect(await rows(opened, us.accountId)).toEqual(Array(2).fill({ actor_name: ann.email }));
+  expect(await rows(opened, us.accountId)).toEqual(Array(3).fill({ actor_name: ann.email }));
 });

@@ -22,6 +22,9 @@ const read = async (path: string, kind?: string, encoding?: Encoding) => {
 const records = async (path: string) =>
   (await read(path)).map(({ record }) => record as { [name: string]: unknown });
 
+/** A list as a cell: objects as JSON, anything else between bars. */
+const listed = (items: unknown[]) => (typeof items[0] === 'object' ? JSON.stringify(items) : items.join('|'));
+
 describe('a file of records', () => {
   it('in NDJSON is read line by line, also where a line is broken', async () => {
     const path = file('a.ndjson', '{"kind":"driver","sourceId":"1"}\r\n\n{oops\n{"sourceId":"2"}');
@@ -129,9 +132,10 @@ describe('a file of records', () => {
       const cells = Object.entries(example).flatMap(([name, value]): [string, string][] =>
         typeof value === 'object' && !Array.isArray(value)
           ? Object.entries(value).map(([inner, part]) => [`${name}.${inner}`, String(part)])
-          : [[name, Array.isArray(value) ? value.join('|') : String(value)]],
+          : [[name, Array.isArray(value) ? listed(value) : String(value)]],
       );
-      const csv = [0, 1].map((at) => cells.map((pair) => `"${pair[at]}"`).join(',')).join('\n');
+      const quoted = (cell = '') => `"${cell.replaceAll('"', '""')}"`;
+      const csv = [0, 1].map((at) => cells.map((pair) => quoted(pair[at])).join(',')).join('\n');
       expect(await read(file(`${kind}.csv`, csv), kind)).toEqual([{ line: 2, record: example }]);
     },
   );

@@ -2,6 +2,7 @@ import { type CsvError, parse } from 'csv-parse/sync';
 import type { Columns, Holds, Scalar } from '../../../fleet/lists/field.ts';
 import { recordKinds } from '../../../fleet/lists/registry.ts';
 import { isObject, nearest } from '../../../platform/fields.ts';
+import { parsedJson } from '../../../providers/read.ts';
 import { ApiError } from '../client.ts';
 
 /** A line of a file: its number from 1, its record or problem, and the bytes read so far. */
@@ -129,6 +130,7 @@ const booleans = new Map(['false', 'no', '0', 'true', 'yes', '1'].map((cell, at)
 
 /** A cell as the value of its field; an invalid one stays text, for the service to explain. */
 function typedCell(cell: string, holds: Holds | undefined, separator: string): unknown {
+  if (Array.isArray(holds) && isObject(holds[0])) return parsedJson(cell) ?? cell;
   if (Array.isArray(holds)) return cell.split('|').flatMap((item) => item.trim() || []);
   if (holds === 'boolean') return booleans.get(cell.toLowerCase()) ?? cell;
   if (holds !== 'number' && holds !== 'integer') return cell;

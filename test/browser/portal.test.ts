@@ -193,7 +193,7 @@ it('a slash goes to the search, which finds a vehicle; a trip is on a map', asyn
   expect(await heading()).toBe('Hauler 9');
   await follow(page.locator('section[aria-labelledby=latest-trips] tbody a').first());
   expect(await heading()).toBe('Trip of Hauler 9');
-  expect(await page.locator('section[aria-labelledby=latest-safety-events] tbody tr').count()).toBe(2);
+  expect(await page.locator('section[aria-labelledby=safety-events-on-this-trip] tbody tr').count()).toBe(2);
   const map = page.locator('.map');
   await map.getByLabel('2 places').click();
   expect(await map.locator('.map-list a').count()).toBe(2);

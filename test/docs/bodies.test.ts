@@ -26,7 +26,8 @@ const propertiesOf = (document: ApiDocument, schema: Schema, within: string[] = 
       within,
       name,
       isOptional: !required.includes(name),
-      isList: property.type === 'array',
+      // An empty list of what a token may use would be no limit: it is refused.
+      isList: property.type === 'array' && name !== 'connectionIds',
     },
     ...propertiesOf(document, property, [...within, name]),
   ]);

@@ -67,7 +67,9 @@ describe('an event that its provider withdraws', () => {
     const ann = await signIn(us);
     const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
     expect(await ann.textAt(`/portal/events/${id}`)).toContain('the provider has withdrawn the event');
-    expect((await ann.page('/portal')).textAt('#latest-now')[0]).toMatch(/Withdrawn.*Harsh Braking/);
+    expect((await ann.page('/portal')).textAt('section[aria-labelledby=latest-arrivals]')[0]).toMatch(
+      /Withdrawn.*Harsh Braking/,
+    );
     const caller = { accountId: us.accountId, operator: true } as const;
     const activity = await connectionActivity(env, caller, { limit: 1 });
     expect(activity.get(us.connection.id)).toMatchObject({ events: 0 });

@@ -14,7 +14,7 @@ const schemas: { [component: string]: Schema } = published.components.schemas;
 export const recordTables = (): string =>
   [
     ...recordKinds.map(({ kind, recordFields }) => section(kind, `${capital(kind)}Record`, recordFields)),
-    section('Evidence', 'EvidenceLink', evidenceFile),
+    section('EvidenceLink', 'EvidenceLink', evidenceFile),
     section('Location', 'Location', place),
     section('VehicleLocation', 'VehicleLocation', vehiclePlace),
   ].join('\n\n');

@@ -143,7 +143,7 @@ describe('a connection that pulls', () => {
   it('is one that pulls', async () => {
     const other = `${list}/${us.connection.id}`;
     const fields = { name: 'Harbor', credential: token, secret: 'c2VjcmV0c2VjcmV0' };
-    for (const what of ['pull', 'pause', 'resume', 'webhook-secret', 'credential', 'remove'])
+    for (const what of ['pull', 'pause', 'resume', 'webhook-secret', 'credential'])
       expect((await ann.post(`${other}/${what}`, fields)).status).toBe(404);
     expect(await ann.textAt(other)).not.toContain('Data pulled');
   });

@@ -138,7 +138,10 @@ function known([user]: PortalUser[]): PortalUser {
 
 const own = ({ accountId }: Caller, userId: string) => sql`id = ${userId} and account_id = ${accountId}`;
 
-/** Refuses unless another admin has signed in, and has the links of single sign-on; in the change's own transaction, because two may coincide. */
+/**
+ * Refuses to change the last admin who has signed in, or the one who can always use a link. In the change's own
+ * transaction, because two may coincide.
+ */
 const unlessLastAdmin = (db: Database, { accountId }: Caller, userId: string) =>
   refuseUnless(
     db,

@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { getTableName, type SQL } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
-import { expect, it } from 'vitest';
 import { pruneAudit } from '../src/accounts/audit/prune.ts';
 import { deadTokenDays, pruneCredentials } from '../src/accounts/prune.ts';
 import architecture from '../src/docs/contributing/architecture.md?raw';

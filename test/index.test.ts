@@ -1,6 +1,5 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
-import { beforeEach, expect, it, vi } from 'vitest';
 import worker, { type IngestBatch } from '../src/index.ts';
 import { newId } from '../src/platform/db/ids.ts';
 import { starter } from '../src/webhooks/deliveries/consumer.ts';

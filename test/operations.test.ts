@@ -1,6 +1,5 @@
 import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
 import { sql } from 'drizzle-orm';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { app } from '../src/app.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
 import { perEvent, perTrip } from '../src/docs/per-event.ts';

@@ -32,6 +32,7 @@ const inWorkerd = {
   testTimeout: 300_000,
   hookTimeout: 300_000,
   restoreMocks: true,
+  globals: true,
 };
 
 const outside = 'test/{cli,docs/contract,docs/pages,journey,browser,simulation,structure}/**';
@@ -77,6 +78,7 @@ export default defineConfig({
         resolve: { alias: { 'cloudflare:workers': `${root}test/simulation/workers.ts` } },
         test: {
           name: 'simulation',
+          globals: true,
           root,
           include: ['test/simulation/*.test.ts'],
           execArgv: ['--js-base-64'],
@@ -90,6 +92,7 @@ export default defineConfig({
         plugins: [mutate()],
         test: {
           name: 'node',
+          globals: true,
           root,
           include: ['test/{cli,docs/contract,docs/pages,journey,browser,structure}/**/*.test.ts'],
           globalSetup: ['test/support/node/global-setup.ts'],

@@ -1,5 +1,4 @@
 import { exports } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { maxInvitationsPerDay } from '../../src/accounts/people.ts';
 import { type Email, keepEmails } from '../support/emails.ts';
 import { ask, origin, type Person, personBefore, signIn } from '../support/portal.ts';

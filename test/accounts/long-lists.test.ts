@@ -1,4 +1,3 @@
-import { beforeEach, expect, it } from 'vitest';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { addRows, rows } from '../support/rows.ts';

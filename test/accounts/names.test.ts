@@ -1,4 +1,3 @@
-import { beforeAll, expect, it } from 'vitest';
 import { operator, worldBefore } from '../support/world.ts';
 
 const us = worldBefore(beforeAll);

@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { guidePaths } from '../../src/docs/pages/guides.ts';
 import { launchBrowser } from '../support/node/browser.ts';
 import { journeyAccount, type SharedStack, sharedStack } from '../support/node/journey.ts';

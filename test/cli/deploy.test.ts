@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Context, Hono } from 'hono';
-import { expect, it } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
 import type { Binding, Cloudflare } from '../support/node/cloudflare.ts';
 import { cloud, copyProject, deploy, filesOf, project, snapshot } from '../support/node/deploy.ts';

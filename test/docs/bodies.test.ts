@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { clientDocument } from '../../src/docs/openapi/client.ts';
 import { operatorDocument } from '../../src/docs/openapi/operator.ts';
 import { type ApiDocument, nameIn, type Schema } from '../../src/docs/pages/reference.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, it } from 'vitest';
 import { perEvent, perTrip } from '../../src/docs/per-event.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { settled } from '../support/deliveries.ts';

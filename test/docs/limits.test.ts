@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
 import { auditDays, maxAuditEntries } from '../../src/accounts/audit/prune.ts';
 import { maxInvitationsPerDay } from '../../src/accounts/people.ts';
 import { deadTokenDays } from '../../src/accounts/prune.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorIn } from '../../src/accounts/accounts.ts';
 import { deleteConnection } from '../../src/operator/deletion/accept.ts';
 import { capital } from '../../src/platform/text.ts';

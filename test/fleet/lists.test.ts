@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { listPage } from '../support/fleet.ts';
 import { driver, safetyEvent, trip, vehicle } from '../support/records.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it } from 'vitest';
 import { searchKeys } from '../../src/fleet/lists/search-keys.ts';
 import { vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, it } from 'vitest';
 import { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { readList } from '../../src/fleet/service.ts';
 import { newId } from '../../src/platform/db/ids.ts';

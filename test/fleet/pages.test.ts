@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { trips } from '../../src/fleet/lists/trips.ts';
 import { readList } from '../../src/fleet/service.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { encodePosition } from '../../src/platform/db/cursor.ts';
 import { allExpiredMs, cacheTtlMs } from '../../src/platform/db/token-cache.ts';
 import { dayMs } from '../../src/platform/durations.ts';

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { type Field, isOmissible } from '../../src/fleet/lists/field.ts';
 import { recordKinds } from '../../src/fleet/lists/registry.ts';
 import { acceptRecords } from '../../src/ingest/accept.ts';

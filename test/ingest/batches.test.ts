@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
 import { archive } from '../../src/fleet/archive/job.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { minHotDays } from '../../src/platform/vars.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { farMs } from '../../src/ingest/doubts.ts';
 import { settled } from '../support/deliveries.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';

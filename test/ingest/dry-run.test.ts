@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import type { IngestOutcome } from '../../src/ingest/schema.ts';
 import { maxNamed } from '../../src/ingest/write.ts';

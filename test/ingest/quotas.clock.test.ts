@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { fakeSamsara, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import type { Quotas } from '../../src/platform/db/tables.ts';

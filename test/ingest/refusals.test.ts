@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { accident, driver, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { call, invalid, worldBefore } from '../support/world.ts';
 

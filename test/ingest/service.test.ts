@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { accident, recently, safetyEvent, trip as tripRecord, vehicle } from '../support/records.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, it } from 'vitest';
 import { maxVinBytes } from '../../src/fleet/lists/field-types.ts';
 import { groupLimits, maxNameBytes } from '../../src/fleet/lists/vehicles.ts';
 import { receiver } from '../support/receiver.ts';

@@ -1,4 +1,3 @@
-import { beforeAll, expect, it } from 'vitest';
 import { maxWarnings } from '../../src/ingest/warnings.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
 import { worldBefore } from '../support/world.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../src/fleet/archive/job.ts';
 import { connectionActivity } from '../../src/fleet/counts.ts';
 import { countEvents } from '../../src/fleet/trends/job.ts';

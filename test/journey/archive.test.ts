@@ -1,7 +1,6 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it, onTestFinished } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
 import { runWrangler } from '../../src/cli/project/wrangler.ts';
 import { dayMs } from '../../src/platform/durations.ts';

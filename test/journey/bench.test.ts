@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { runToEnd } from '../support/node/child.ts';
 
 type Table = { benchmark: string; rows: Record<string, string | number | boolean>[] };

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { unlimited } from '../../src/cli/local/configurations.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
 import { inCell, type JourneyAccount, journeyAccount, stackFolder, until } from '../support/node/journey.ts';

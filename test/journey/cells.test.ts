@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openAccount } from '../../src/cli/demo/account.ts';
 import { ring } from '../../src/cli/demo/provider.ts';
 import { startDev } from '../../src/cli/local/dev.ts';

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { expect, it } from 'vitest';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import { addWebhook, fleetJson, journeyAccount, ownStack, until } from '../support/node/journey.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
 import { temporaryFolder } from '../support/node/folder.ts';
 import { api, fleet, fleetJson, sharedAccount, startFleet } from '../support/node/journey.ts';
 

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { startReceiver } from '../../src/cli/local/receiver.ts';
 import { addWebhook, api, journeyAccount, ownStack, until } from '../support/node/journey.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { journeyAccount, listed, ownStack } from '../support/node/journey.ts';
 import { canMeasureMemory, memoryOf } from '../support/node/memory.ts';
 

@@ -1,6 +1,5 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Certificates, certificates } from '../../src/cli/local/certificates.ts';
 import { freePort } from '../../src/cli/local/dev.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';

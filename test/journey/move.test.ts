@@ -1,6 +1,5 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { unlimited } from '../../src/cli/local/configurations.ts';
 import { startReceiver } from '../../src/cli/local/receiver.ts';
 import { keyVariable, operatorOf } from '../../src/cli/operate/client.ts';

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
 import { freePort } from '../../src/cli/local/dev.ts';
 import type { Demo } from '../../src/cli/local/directory.ts';
 import { readGuides } from '../../src/docs/pages/guides.ts';

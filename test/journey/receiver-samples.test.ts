@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../src/cli/local/dev.ts';
 import { until } from '../support/node/journey.ts';
 import { event, kept, startReader } from '../support/node/reader.ts';

@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildClient, clientDirectory } from '../../src/cli/client/build.ts';
 import { listen } from '../../src/cli/local/receiver.ts';
 import { root } from '../../src/cli/project/paths.ts';

@@ -1,4 +1,3 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { freePort } from '../../src/cli/local/dev.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';
 import { fleetJson, journeyAccount, ownStack } from '../support/node/journey.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import type { QueueMessage } from '../../src/index.ts';
 import { jobs } from '../../src/operator/jobs.ts';
 import source from '../../src/operator/jobs.ts?raw';

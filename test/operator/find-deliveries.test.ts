@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import type { FoundDelivery } from '../../src/operator/api/webhooks.ts';
 import { settled } from '../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';

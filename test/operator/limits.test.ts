@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, it } from 'vitest';
 import { maxAuditEntries, pruneAudit } from '../../src/accounts/audit/prune.ts';
 import { maxMapBytes } from '../../src/fleet/incidents/map.ts';
 import { maxAccountsCounted, maxListed } from '../../src/operator/api/operation.ts';

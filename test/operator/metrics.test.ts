@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
 import { newId } from '../../src/platform/db/ids.ts';
 import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
 import { unattempted } from '../support/deliveries.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it, vi } from 'vitest';
 import { status } from '../../src/operator/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { reEncrypt } from '../../src/platform/jobs/re-encrypt.ts';

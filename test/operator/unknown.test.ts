@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { operations } from '../../src/operator/api/operations.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 import { operator } from '../support/world.ts';

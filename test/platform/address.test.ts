@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { internalSuffixes, normalisedUrl, receiverProblem } from '../../src/platform/address.ts';
 
 const strict = { ownHost: 'api.example.com', allowLoopback: false };

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { describe, expect, it } from 'vitest';
 import { refusalIn } from '../../src/platform/errors.ts';
 import { EmailAddress, isPrintable, parse, Timestamp, timestamp } from '../../src/platform/fields.ts';
 

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { app } from '../../src/app.ts';
 import notes from '../../src/docs/guides/operating/runbook.md?raw';
 import { newId } from '../../src/platform/db/ids.ts';

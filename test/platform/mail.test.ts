@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { renderMail } from '../../src/platform/mail.ts';
 
 const link = { url: 'https://portal.example.com/portal?a=1&b=2', label: 'Sign in' };

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { parseRetryAfter } from '../../src/platform/retry-after.ts';
 
 it.each([

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { operatorIn } from '../../src/accounts/accounts.ts';
 import { createSignInLinks, maxLinks } from '../../src/accounts/sessions.ts';
 import { listConnections, maxConnectionsListed } from '../../src/fleet/connections.ts';

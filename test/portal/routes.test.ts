@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, it } from 'vitest';
 import { through } from '../../src/platform/db/through.ts';
 import { ask, signIn } from '../support/portal.ts';
 import { personalPages, personalRoutes, portalAccount } from '../support/portal-account.ts';

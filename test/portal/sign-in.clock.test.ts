@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { newSecret } from '../../src/accounts/secrets.ts';
 import { linkMs } from '../../src/accounts/sessions.ts';
 import { base64url } from '../../src/platform/crypto.ts';

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { through } from '../../src/platform/db/through.ts';
 import { pull } from '../../src/providers/pull.ts';

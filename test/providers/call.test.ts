@@ -1,4 +1,3 @@
-import { expect, it, vi } from 'vitest';
 import { call, maxReplyBytes } from '../../src/providers/call.ts';
 import { wantedNames } from '../../src/providers/pick.ts';
 

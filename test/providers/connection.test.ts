@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it, vi } from 'vitest';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import type { Feed } from '../../src/providers/connector.ts';
 import { notifyAfterMs, quietMs, sendHealthAlerts } from '../../src/providers/health-alerts.ts';

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from 'vitest';
 import { maxReplyBytes } from '../../src/providers/call.ts';
 import { nextTry } from '../../src/providers/geotab/exceptions.ts';
 import { distanceOf } from '../../src/providers/geotab/records.ts';

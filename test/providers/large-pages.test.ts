@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { maxReplyBytes } from '../../src/providers/call.ts';
 import { at } from '../../src/providers/read.ts';
 import { providerStory, pullAll, pullStatus, refusalsOf } from '../support/provider.ts';

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from 'vitest';
 import { changes } from '../support/changes.ts';
 import { ask, signIn } from '../support/portal.ts';
 import {

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { providerStory, pullAll, pullStatus } from '../support/provider.ts';
 import { type Fleet, type Item, soon } from '../support/providers/fleet.ts';

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { maxItem, maxKept, maxValues, Picker, wantedNames } from '../../src/providers/pick.ts';
 
 const wanted = wantedNames('data id name next list links raw', { links: 1 });

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { type FeedName, Problem, type ProblemKind } from '../../src/providers/connector.ts';
 import { inPasses } from '../../src/providers/passes.ts';
 import {

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it } from 'vitest';
 import { mediaLink } from '../../src/dev/fakes/media.ts';
 import {
   fakeSamsara,

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { connectorOf } from '../../src/providers/registry.ts';
 
 const body = '{"eventType": "AlertIncident"}';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it, vi } from 'vitest';
 import { notifyOfSilence } from '../../src/providers/health-alerts.ts';
 import { sendMessages } from '../../src/webhooks/alerts/sending.ts';
 import { keepEmails } from '../support/emails.ts';

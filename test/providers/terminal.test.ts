@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from 'vitest';
 import { dismissed, providerStory, pullAll, pullStatus, reported } from '../support/provider.ts';
 import { iso } from '../support/providers/fleet.ts';
 import {

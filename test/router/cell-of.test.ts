@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { generateToken, type Scope } from '../../src/accounts/tokens/format.ts';
 import { base64url } from '../../src/platform/crypto.ts';
 import { cellOf } from '../../src/router/cell-of.ts';

@@ -1,5 +1,4 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
-import { afterEach, expect, it, vi } from 'vitest';
 import { generateToken } from '../../src/accounts/tokens/format.ts';
 import { mainCell } from '../../src/platform/cells.ts';
 import { router } from '../../src/router/index.ts';

@@ -1,5 +1,4 @@
 import { timingSafeEqual } from 'node:crypto';
-import { vi } from 'vitest';
 import type { Kernel } from './kernel.ts';
 
 /** Does this call reach a receiver, and what does it respond? It never returns when the receiver hangs. */

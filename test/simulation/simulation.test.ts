@@ -1,4 +1,3 @@
-import { expect, it, vi } from 'vitest';
 import { run } from './run.ts';
 
 const { FULL_PROOF, SEED = '1', STEPS = FULL_PROOF ? '100000' : '10000', MIGRATIONS = '[]' } = process.env;

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
-import { describe, expect, it } from 'vitest';
 import { guidePaths } from '../../src/docs/pages/guides.ts';
 import { headingsOf } from '../../src/docs/pages/markdown.ts';
 import { markdownFiles } from './source.ts';

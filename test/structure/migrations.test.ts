@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
 import { root } from '../../src/cli/project/paths.ts';
 import { recordKinds } from '../../src/fleet/lists/registry.ts';
 import { statementsOf } from '../support/node/migrations.ts';

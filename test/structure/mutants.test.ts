@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { isNoticed, mutants, occurrences } from './mutants.ts';
 
 /** Which of them every run breaks, by file; `npm run proof -- --mutants` breaks them all. */

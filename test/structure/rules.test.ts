@@ -10,7 +10,6 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { watched } from '../support/node/child.ts';
 import { temporaryFolder } from '../support/node/folder.ts';
 import { sourceFiles } from './source.ts';

@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { describe, expect, it } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
 const connectors = globSync('src/providers/*/connector.ts', { cwd: root });

@@ -1,6 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { expect, it } from 'vitest';
 import { readGuides } from '../../src/docs/pages/guides.ts';
 
 /** Phrases that do not come back in what people read, and what to write instead. */

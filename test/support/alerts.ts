@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach } from 'vitest';
 import { minuteMs } from '../../src/platform/durations.ts';
 import { sendAlerts } from '../../src/webhooks/alerts/alerts.ts';
 import { sendMessages } from '../../src/webhooks/alerts/sending.ts';

@@ -1,6 +1,5 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { vi } from 'vitest';
 import type { Move } from '../../src/operator/api/moves.ts';
 import { continueDeletions } from '../../src/operator/deletion/run.ts';
 import { toAuthorization } from '../../src/platform/cells.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { expect, vi } from 'vitest';
 import { transaction } from '../../src/platform/db/database.ts';
 import { openDatabase } from '../../src/platform/db/system.ts';
 import { fromStored } from '../../src/webhooks/deliveries/policy.ts';

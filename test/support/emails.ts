@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { vi } from 'vitest';
 
 export type Email = { to: string; subject: string; text: string; html: string };
 

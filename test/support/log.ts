@@ -1,5 +1,3 @@
-import { vi } from 'vitest';
-
 /** A line of the log, as who reads it sees it. */
 export type LogLine = Record<string, unknown> & { level: string; kind: string };
 

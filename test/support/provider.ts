@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, vi } from 'vitest';
 import type { Pull } from '../../src/operator/api/connections.ts';
 import { dayMs, minuteMs } from '../../src/platform/durations.ts';
 import { pull } from '../../src/providers/pull.ts';

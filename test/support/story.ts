@@ -1,4 +1,3 @@
-import { beforeEach } from 'vitest';
 import { receiver } from './receiver.ts';
 import { safetyEvent, vehicle } from './records.ts';
 import { rows } from './rows.ts';

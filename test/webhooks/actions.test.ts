@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
 import { firstWindow } from '../../src/webhooks/deliveries/policy.ts';
 import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
 import { attempted, deliveriesOf, makeDue, pauseFor, settled } from '../support/deliveries.ts';

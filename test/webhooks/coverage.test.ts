@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../../src/platform/db/system.ts';
 import { selectUncovered } from '../../src/portal/read/overview.ts';
 import { saveChannel } from '../../src/webhooks/alerts/channels.ts';

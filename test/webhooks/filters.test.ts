@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import type { Filters } from '../../src/webhooks/filters.ts';
 import { settled } from '../support/deliveries.ts';
 import { signIn } from '../support/portal.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { addHistograms, bucketOf, percentile, waitInWords } from '../../src/webhooks/latency.ts';
 
 const counted = (times: number[]) => addHistograms(times.map((ms) => ({ [bucketOf(ms)]: 1 })));

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { ask, signIn, textOf } from '../support/portal.ts';
 import { story } from '../support/story.ts';
 import { operator } from '../support/world.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { newId } from '../../src/platform/db/ids.ts';
 import { authorizer } from '../../src/webhooks/deliveries/send/access-token.ts';
 import { callsOf } from '../../src/webhooks/deliveries/send/calls.ts';

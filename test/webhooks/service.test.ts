@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../src/platform/db/ids.ts';
 import { maxWebhooks } from '../../src/webhooks/fields.ts';
 import { maxWebhookBytes } from '../../src/webhooks/service.ts';

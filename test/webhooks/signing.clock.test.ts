@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, it, vi } from 'vitest';
 import {
   bothSignMs,
   importKey,

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
 import { auditDays, pruneAudit } from '../../../src/accounts/audit/prune.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { rows, value } from '../../support/rows.ts';

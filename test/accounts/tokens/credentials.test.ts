@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { generateToken, hashToken, isRecognised } from '../../../src/accounts/tokens/format.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
 import { ask, pageAfter, signIn } from '../../support/portal.ts';

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { recordId } from '../../../src/platform/db/ids.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { insertTrips, move } from '../../support/archive.ts';

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { compare } from '../../../src/cli/bench/harness.ts';
 
 const met = async (...ratios: number[]) => {

@@ -1,5 +1,4 @@
 import { Hono } from 'hono';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { addressesOf, attach, giveUp, originOf } from '../../../src/cli/deploy/addresses.ts';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
 import { apiAt } from '../../../src/cli/project/cloudflare.ts';

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono } from 'hono';
-import { expect, it } from 'vitest';
 import type { Cloudflare } from '../../support/node/cloudflare.ts';
 import { cloud, copyProject, deploy, project } from '../../support/node/deploy.ts';
 

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
 import { keepMissing } from '../../../src/cli/deploy/keys.ts';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it, vi } from 'vitest';
 import { migrate, migrationsDirectory, mustHaveSchema, type Query } from '../../../src/cli/deploy/schema.ts';
 import type { Wrangler } from '../../../src/cli/project/cloudflare.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';

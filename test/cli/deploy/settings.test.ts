@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { afterEach, expect, it, vi } from 'vitest';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
 import { settings, settingsIn, withKept } from '../../../src/cli/deploy/settings.ts';
 import { root } from '../../../src/cli/project/paths.ts';

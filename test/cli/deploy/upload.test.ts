@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
 import { upload } from '../../../src/cli/deploy/upload.ts';
 import { type Api, apiAt, type Wrangler } from '../../../src/cli/project/cloudflare.ts';
 import { newAccount, newWorker } from '../../support/node/cloudflare.ts';

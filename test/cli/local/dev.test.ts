@@ -1,4 +1,3 @@
-import { expect, test } from 'vitest';
 import { freePort } from '../../../src/cli/local/dev.ts';
 
 test('a free port is none that systems give to connections', async () => {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it } from 'vitest';
 import { migrate } from '../../../src/cli/local/migrate.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';

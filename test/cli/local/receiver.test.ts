@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { expect, test } from 'vitest';
 import { certificates } from '../../../src/cli/local/certificates.ts';
 import { lineOf, startReceiver } from '../../../src/cli/local/receiver.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';

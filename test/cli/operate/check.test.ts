@@ -1,4 +1,3 @@
-import { afterEach, expect, it, vi } from 'vitest';
 import { checkService } from '../../../src/cli/operate/check.ts';
 
 afterEach(() => {

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { expect, it } from 'vitest';
 import { fleetCommand } from '../../../src/cli/fleet.ts';
 import { readGuides } from '../../../src/docs/pages/guides.ts';
 import { fakeService } from '../../support/node/fake-service.ts';

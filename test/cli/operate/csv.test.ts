@@ -1,6 +1,5 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { csvWriter } from '../../../src/fleet/lists/csv.ts';
 import type { Columns } from '../../../src/fleet/lists/field.ts';
 

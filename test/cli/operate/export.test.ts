@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 import { fleet } from '../../support/node/journey.ts';

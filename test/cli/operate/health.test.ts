@@ -1,4 +1,3 @@
-import { afterEach, expect, it, vi } from 'vitest';
 import { waitForHealth } from '../../../src/cli/operate/health.ts';
 
 afterEach(() => vi.unstubAllGlobals());

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 import { fleet, startFleet } from '../../support/node/journey.ts';

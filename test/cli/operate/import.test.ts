@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
 import { insist, request } from '../../../src/cli/operate/client.ts';
 import type { Line } from '../../../src/cli/operate/import/csv.ts';
 import { type Encoding, readRecords } from '../../../src/cli/operate/import/read.ts';

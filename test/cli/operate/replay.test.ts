@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeEach, expect, it } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';

@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';
 

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   apiAt,
   chooseAccount,

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { readToml, withOwnNamespaces } from '../../../src/cli/project/toml.ts';
 import { rateLimits } from '../../../src/platform/rate-limits.ts';
 

@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
 import { buildSite } from '../../../src/cli/site/build.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
 import { mailTokens } from '../../../src/platform/mail.ts';
 

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
 import { strict } from '../../../src/dev/strict/bindings.ts';
 import { connected, invoked, takeExceeded } from '../../../src/dev/strict/limits.ts';
 

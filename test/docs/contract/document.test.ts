@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
 import { root, siteDirectory } from '../../../src/cli/project/paths.ts';
 import { breaksBetween } from '../../../src/cli/site/contract.ts';
 import { type Json, readDocument } from '../../support/node/contract.ts';

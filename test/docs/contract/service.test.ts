@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
-import { beforeAll, expect, it } from 'vitest';
 import { unlimited } from '../../../src/cli/local/configurations.ts';
 import { type Received, startReceiver } from '../../../src/cli/local/receiver.ts';
 import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';

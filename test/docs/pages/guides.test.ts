@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import * as v from 'valibot';
-import { expect, it } from 'vitest';
 import { siteDirectory } from '../../../src/cli/project/paths.ts';
 import published from '../../../src/docs/openapi/published/openapi.json' with { type: 'json' };
 import { readGuides } from '../../../src/docs/pages/guides.ts';

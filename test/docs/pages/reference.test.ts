@@ -1,4 +1,3 @@
-import { expect, test } from 'vitest';
 import published from '../../../src/docs/openapi/published/openapi.json' with { type: 'json' };
 import { type ApiDocument, parametersOf, referenceMarkdown } from '../../../src/docs/pages/reference.ts';
 

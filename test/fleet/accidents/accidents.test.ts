@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { settled } from '../../support/deliveries.ts';
 import { ask, signIn } from '../../support/portal.ts';
 import { accident, driver, vehicle } from '../../support/records.ts';

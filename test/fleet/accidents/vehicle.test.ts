@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { maxVehicles } from '../../../src/fleet/accidents/vehicle.ts';
 import { recordId } from '../../../src/platform/db/ids.ts';
 import { settled } from '../../support/deliveries.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { daysOf } from '../../../src/fleet/archive/catalog.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { readList } from '../../../src/fleet/service.ts';

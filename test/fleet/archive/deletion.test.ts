@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { dateOf } from '../../../src/fleet/archive/bucket.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { eraseFromArchive } from '../../../src/fleet/archive/remove.ts';

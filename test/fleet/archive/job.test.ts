@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Part } from '../../../src/fleet/archive/bucket.ts';
 import { catalogued, filesPerRow, inArchive, putEntry } from '../../../src/fleet/archive/catalog.ts';
 import { maxCharacters } from '../../../src/fleet/archive/files.ts';

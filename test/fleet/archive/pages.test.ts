@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { readList } from '../../../src/fleet/service.ts';
 import type { Caller } from '../../../src/platform/db/guard.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { dayMs } from '../../../src/platform/durations.ts';

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { maxRows } from '../../../src/fleet/changes/feed.ts';
 import { keptMs, maxRecordsPerRow, pruneChanges, recordChange } from '../../../src/fleet/record-changes.ts';

@@ -1,5 +1,4 @@
 import { env, exports } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
 import {
   copiesAreDue,
   copyEvidence,

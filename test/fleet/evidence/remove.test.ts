@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { copyEvidence } from '../../../src/fleet/evidence/copy.ts';
 import { pruneEvidence } from '../../../src/fleet/evidence/remove.ts';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest';
 import { normaliseIncidents } from '../../../src/fleet/incidents/translate.ts';
 import { defaultRisks, type IncidentType, incidentTypes } from '../../../src/fleet/incidents/types.ts';
 

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { clientDocument } from '../../../src/docs/openapi/client.ts';
 import { text } from '../../../src/fleet/lists/field-types.ts';
 import { recordKind } from '../../../src/fleet/lists/record.ts';

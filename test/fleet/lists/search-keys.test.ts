@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import { keyOf, maxWords, searchKeys } from '../../../src/fleet/lists/search-keys.ts';
 
 const finds = (typed: string, ...of: Parameters<typeof searchKeys>) =>

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { vinOf } from '../../../src/fleet/lists/vin.ts';
 import { accident, vehicle } from '../../support/records.ts';
 import { as, worldBefore } from '../../support/world.ts';

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { countEvents } from '../../../src/fleet/trends/job.ts';
 import { recountLive } from '../../../src/fleet/trends/recount.ts';

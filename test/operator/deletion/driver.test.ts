@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it, vi } from 'vitest';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { settled } from '../../support/deliveries.ts';
 import { findEverywhere } from '../../support/erasure.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
 import { movedTables, nextRows } from '../../../src/operator/deletion/rows.ts';
 import { world } from '../../support/world.ts';
 

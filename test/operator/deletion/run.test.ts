@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it, vi } from 'vitest';
 import { folderOf } from '../../../src/fleet/archive/bucket.ts';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { through } from '../../../src/platform/db/through.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { expect, it, vi } from 'vitest';
 import { fingerprint, schemaSql } from '../../../src/operator/api/schema.ts';
 import type { ServiceCheck } from '../../../src/operator/api/service.ts';
 import { checkService, type ProbeMessage, recordProbe } from '../../../src/operator/health/check.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
 import { app } from '../../../src/app.ts';
 import { staleAfterSeconds } from '../../../src/operator/health/service.ts';
 import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';

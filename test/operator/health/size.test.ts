@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it } from 'vitest';
 import { holdLargest } from '../../../src/accounts/accounts.ts';
 import {
   errorShare,

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Move as Shown } from '../../../src/operator/api/moves.ts';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { jobs } from '../../../src/operator/jobs.ts';

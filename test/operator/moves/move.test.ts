@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, it } from 'vitest';
 import { movedTables } from '../../../src/operator/deletion/rows.ts';
 import {
   allRows,

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { expect, it } from 'vitest';
 import {
   type Database,
   read,

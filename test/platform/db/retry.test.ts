@@ -1,4 +1,3 @@
-import { expect, it, vi } from 'vitest';
 import { withRetries } from '../../../src/platform/db/retry.ts';
 
 /** What D1 says, how often work is tried that is safe to repeat and that is not, and what comes of it in the end. */

@@ -1,6 +1,5 @@
 import { getTableName, is } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { expect, it } from 'vitest';
 import { lists } from '../../../src/fleet/lists/registry.ts';
 import * as tables from '../../../src/platform/db/tables.ts';
 import { rows } from '../../support/rows.ts';

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
 import { cacheTtlMs, newTokenCache, untilCachesExpire } from '../../../src/platform/db/token-cache.ts';
 import { Refusal } from '../../../src/platform/errors.ts';
 import { virtualTime } from '../../support/runtime/virtual-time.ts';

@@ -1,4 +1,3 @@
-import { beforeAll, describe, expect, it } from 'vitest';
 import { lists } from '../../../src/fleet/lists/registry.ts';
 import { fullAccount } from '../../support/full-account.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
 import { addressGroup } from '../../../src/platform/http/limits.ts';
 import { rateLimits } from '../../../src/platform/rate-limits.ts';
 import { ask, signIn } from '../../support/portal.ts';

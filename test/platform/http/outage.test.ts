@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { partHeader } from '../../../src/platform/cells.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import { overloaded } from '../../support/database.ts';

@@ -1,5 +1,4 @@
 import { env, exports } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { fetchWith } from '../../support/service.ts';
 import { call, invalid, webhookBody, worldBefore } from '../../support/world.ts';
 

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { read, transaction } from '../../../src/platform/db/database.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { isLeft, newBudget, within } from '../../../src/platform/jobs/budget.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, expect, it } from 'vitest';
 import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
 import { sendMessages } from '../../../src/webhooks/alerts/sending.ts';
 import { settled } from '../../support/deliveries.ts';

@@ -1,4 +1,3 @@
-import { beforeEach, expect, it } from 'vitest';
 import { copyAll, crash, filesOf, keepFor, linked, media, video } from '../../support/evidence.ts';
 import { type Person, signIn } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf } from '../../../src/providers/registry.ts';
 import { personBefore, watchedOn } from '../../support/portal.ts';

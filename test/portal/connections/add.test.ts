@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it } from 'vitest';
 import { fakeSamsara } from '../../../src/dev/fakes/samsara.ts';
 import { connectorOf, connectors } from '../../../src/providers/registry.ts';
 import { type Page, personBefore } from '../../support/portal.ts';

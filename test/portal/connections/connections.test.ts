@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { hourMs } from '../../../src/platform/durations.ts';
 import { signIn } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';

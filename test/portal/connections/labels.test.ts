@@ -1,4 +1,3 @@
-import { beforeEach, expect, it } from 'vitest';
 import { maxMapBytes } from '../../../src/fleet/incidents/map.ts';
 import { personBefore, signIn } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, expect, it } from 'vitest';
 import { connectLinkMs, maxOpenLinks } from '../../../src/providers/links.ts';
 import { claimDue, save } from '../../../src/providers/store.ts';
 import { personBefore, visitor } from '../../support/portal.ts';

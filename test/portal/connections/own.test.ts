@@ -1,4 +1,3 @@
-import { beforeEach, expect, it } from 'vitest';
 import { type Page, personBefore } from '../../support/portal.ts';
 import { rows } from '../../support/rows.ts';
 import { as, worldBefore } from '../../support/world.ts';

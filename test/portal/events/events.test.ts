@@ -1,4 +1,3 @@
-import { beforeAll, expect, it } from 'vitest';
 import { move } from '../../support/archive.ts';
 import { type Page, personBefore, visitor } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';

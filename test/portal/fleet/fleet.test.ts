@@ -1,4 +1,3 @@
-import { beforeAll, expect, it } from 'vitest';
 import { countByRisk } from '../../../src/fleet/counts.ts';
 import { findByName, listByName } from '../../../src/fleet/search.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';

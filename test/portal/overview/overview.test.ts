@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { beforeEach, expect, it } from 'vitest';
 import { countEvents } from '../../../src/fleet/trends/job.ts';
 import { hourMs, minuteMs } from '../../../src/platform/durations.ts';
 import { spanOf } from '../../../src/portal/overview/overview.tsx';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { listPortalUsers } from '../../../src/accounts/people.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import { may, type Role, roles } from '../../../src/platform/roles.ts';

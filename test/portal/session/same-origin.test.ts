@@ -1,5 +1,4 @@
 import { exports } from 'cloudflare:workers';
-import { beforeAll, expect, it } from 'vitest';
 import { origin, personBefore } from '../../support/portal.ts';
 import { as, worldBefore } from '../../support/world.ts';
 

@@ -1,7 +1,6 @@
 import { env, exports } from 'cloudflare:workers';
 import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import {
   exportableLists,

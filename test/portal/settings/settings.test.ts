@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { ask, personBefore, signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';

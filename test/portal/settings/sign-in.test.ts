@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import * as oauth from 'oauth4webapi';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { providerSessionMs, signInByProvider } from '../../../src/accounts/single-sign-on.ts';
 import { refusalIn } from '../../../src/platform/errors.ts';
 import { reEncrypt } from '../../../src/platform/jobs/re-encrypt.ts';

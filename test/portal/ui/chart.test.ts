@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { Chart } from '../../../src/portal/ui/chart.tsx';
 
 const series = [

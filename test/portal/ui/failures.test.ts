@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { overloaded } from '../../support/database.ts';
 import { pageIn } from '../../support/page.ts';
 import { ask, type Sent } from '../../support/portal.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { expect, it } from 'vitest';
 import { ask } from '../../support/portal.ts';
 
 const policyOf = async (bindings?: Env) => {

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeAll, describe, expect, it } from 'vitest';
 import { pruneCredentials } from '../../../src/accounts/prune.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import { ask, pageAfter, signIn, textOf } from '../../support/portal.ts';

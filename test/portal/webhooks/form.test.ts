@@ -1,4 +1,3 @@
-import { beforeEach, expect, it } from 'vitest';
 import { type Page, personBefore } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { addRows, rows } from '../../support/rows.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { retries } from '../../../src/webhooks/deliveries/policy.ts';
 import { attempted, deliveriesOf, settled } from '../../support/deliveries.ts';

@@ -10,7 +10,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
-import { afterAll, afterEach, beforeAll } from 'vitest';
 import { root } from '../../../src/cli/project/paths.ts';
 import { runToEnd } from './child.ts';
 import { newAccount } from './cloudflare.ts';

@@ -1,4 +1,3 @@
-import { afterAll } from 'vitest';
 import { startProvider } from './provider.ts';
 
 type Asked = { method: string; url: URL; headers: Headers; body: Record<string, unknown> | undefined };

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
-import { afterAll, beforeAll } from 'vitest';
 import { fleetCommand, runFleet } from '../../../src/cli/fleet.ts';
 import { type Stack, type StackOptions, startStack } from '../../../src/cli/local/stack.ts';
 import { keyVariable, type Service } from '../../../src/cli/operate/client.ts';

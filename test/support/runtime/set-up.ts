@@ -1,6 +1,5 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest';
 import { takeExceeded } from '../../../src/dev/strict/limits.ts';
 import { tableNames } from '../rows.ts';
 import { findSourceMaps } from './source-maps.ts';

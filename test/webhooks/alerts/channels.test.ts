@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { type AlertMessage, channelBody } from '../../../src/webhooks/alerts/call.ts';
 import { maxChannels } from '../../../src/webhooks/alerts/channel-input.ts';
 import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
 import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { transaction } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';

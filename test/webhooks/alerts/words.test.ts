@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { outcomeOf } from '../../../src/webhooks/alerts/words.ts';
 import type { Outcome } from '../../../src/webhooks/deliveries/policy.ts';
 

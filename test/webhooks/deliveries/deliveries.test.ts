@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { countEvents } from '../../../src/fleet/trends/job.ts';
 import { dayMs } from '../../../src/platform/durations.ts';

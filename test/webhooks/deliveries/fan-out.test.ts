@@ -1,4 +1,3 @@
-import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { othersAreActive } from '../../../src/platform/fair-queue.ts';
 import { handle } from '../../../src/webhooks/deliveries/consumer.ts';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
 import { transaction } from '../../../../src/platform/db/database.ts';
 import { newId } from '../../../../src/platform/db/ids.ts';
 import { openDatabase } from '../../../../src/platform/db/system.ts';

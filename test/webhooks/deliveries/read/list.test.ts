@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { encodeCursor } from '../../../../src/platform/db/cursor.ts';
 import { createdAtOf, firstIdAt, newId } from '../../../../src/platform/db/ids.ts';
 import { readDeliveries } from '../../../../src/webhooks/deliveries/read/list.ts';

@@ -1,4 +1,3 @@
-import { describe, expect, it, vi } from 'vitest';
 import { firstIdAt, newId } from '../../../../src/platform/db/ids.ts';
 import { dayMs } from '../../../../src/platform/durations.ts';
 import { countReplayable, replay } from '../../../../src/webhooks/deliveries/read/replay.ts';

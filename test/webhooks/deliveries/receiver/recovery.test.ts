@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
 import { newId } from '../../../../src/platform/db/ids.ts';
 import {
   accidentRetryMs,

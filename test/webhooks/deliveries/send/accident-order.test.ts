@@ -1,4 +1,3 @@
-import { describe, expect, it, vi } from 'vitest';
 import { levelWaitMs } from '../../../../src/webhooks/deliveries/policy.ts';
 import { ACCIDENT } from '../../../../src/webhooks/notifications/types.ts';
 import { attempted, makeDue, settled } from '../../../support/deliveries.ts';

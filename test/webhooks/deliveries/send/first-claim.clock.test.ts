@@ -1,4 +1,3 @@
-import { describe, expect, it, vi } from 'vitest';
 import { firstWindow } from '../../../../src/webhooks/deliveries/policy.ts';
 import { deliveriesOf, settled } from '../../../support/deliveries.ts';
 import { addRows, rows } from '../../../support/rows.ts';

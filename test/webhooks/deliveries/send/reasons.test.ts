@@ -1,4 +1,3 @@
-import { expect, it } from 'vitest';
 import { outcomeOf } from '../../../../src/webhooks/deliveries/send/reasons.ts';
 
 const url = 'https://receiver.example.com/0';

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
 import { maxTokenBytes, requestToken } from '../../../../src/webhooks/deliveries/send/token-endpoint.ts';
 import { receiver } from '../../../support/receiver.ts';
 

@@ -1,5 +1,4 @@
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
 import { reEncrypt } from '../../../../src/platform/jobs/re-encrypt.ts';
 import { handle } from '../../../../src/webhooks/deliveries/consumer.ts';
 import { startWindowMs } from '../../../../src/webhooks/deliveries/policy.ts';

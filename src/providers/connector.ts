@@ -54,8 +54,15 @@ export type Access = {
   incidentTypeMap?: Record<string, string[]> | undefined;
 };
 
-/** What is read of a provider's JSON: properties of these names, and the `firsts` of any name. */
-export type Wanted = { names: ReadonlySet<string>; firsts: { [name: string]: number } };
+/**
+ * What is read of a provider's JSON: properties of these names, and the `firsts` of any name. Those that are `details`
+ * are left out of what is large: they take at most a quarter of the room.
+ */
+export type Wanted = {
+  names: ReadonlySet<string>;
+  firsts: { [name: string]: number };
+  details: string[];
+};
 
 /** A provider's webhook, which only makes a pull due. */
 export type ProviderWebhook = {

@@ -1,6 +1,6 @@
 import { acceptRecords } from '../ingest/accept.ts';
 import { dayMs, hourMs, minuteMs } from '../platform/durations.ts';
-import { type Json, Problem, type ProviderRecord } from './connector.ts';
+import { type Access, type Json, Problem, type ProviderRecord } from './connector.ts';
 import { idAt } from './read.ts';
 
 /** A provider's data about a crash: its level, its report, and its force. */
@@ -11,8 +11,9 @@ export type Crash = {
   reportUrl: unknown;
   severity?: unknown;
   accelerationG?: unknown;
-  /** Links to its videos and photos. */
+  /** Links to its videos and photos, and whether some were left out of a large page. */
   evidence?: object[];
+  isLacking?: boolean;
 };
 
 /** The records of an accident: one per level reached, or a dismissal; none without VIN and place. */
@@ -46,12 +47,12 @@ export type OpenCrash = {
   seenAt?: number;
   vin?: Json;
   location?: Json;
-  /** When one that is no accident yet is read again (milliseconds since 1970), and its `issuedOn`. */
+  /** When one that is no accident yet, or lacks links, is read again (milliseconds since 1970); its `issuedOn`. */
   againAt?: number;
   issuedOn?: Json;
 };
 
-/** How long crashes stay open. Later they are never dismissed, and do not become accidents. */
+/** How long crashes stay open. Later they are never dismissed, do not become accidents, and get no more links. */
 export const openDays = 7;
 
 /** How many of the newest are kept; the others keep their level. */
@@ -67,13 +68,14 @@ const isShort = (value: unknown, most = maxText): value is Json =>
 /** What is stored of a crash; undefined without an id and a time. */
 function openCrash(
   { sourceId: id, startedAt, issuedOn, location }: ProviderRecord,
-  { vin, level }: Crash,
+  { vin, level, isLacking }: Crash,
   { isAccident, againAt, seenAt }: { isAccident: boolean; againAt: number; seenAt: number | undefined },
 ): OpenCrash | undefined {
   const isTimed = typeof startedAt === 'string' && Number.isFinite(Date.parse(startedAt));
   if (typeof id !== 'string' || !isTimed || ![id, startedAt].every((text) => isShort(text))) return undefined;
-  const crash = { id, startedAt, level, ...(seenAt && { seenAt }) };
-  if (!isAccident) return { ...crash, againAt, ...(isShort(issuedOn) && { issuedOn }) };
+  const again = { againAt, ...(isShort(issuedOn) && { issuedOn }) };
+  const crash = { id, startedAt, level, ...(seenAt && { seenAt }), ...((!isAccident || isLacking) && again) };
+  if (!isAccident) return crash;
   return isShort(vin) && isShort(location, maxPlace) ? { ...crash, vin, location } : undefined;
 }
 
@@ -89,7 +91,9 @@ export const dismissed = (
 
 const stillOpen = (open: OpenCrash[], now: number): OpenCrash[] =>
   open
-    .filter(({ startedAt }) => Date.parse(startedAt) >= now - openDays * dayMs)
+    .filter(
+      ({ startedAt, againAt = now + 1 }) => againAt <= now || Date.parse(startedAt) >= now - openDays * dayMs,
+    )
     .sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt) || (a.id < b.id ? -1 : 1))
     .slice(0, mostOpen);
 
@@ -101,53 +105,75 @@ export type Assessment = {
   seenAt?: number;
 };
 
+type Assess = (item: unknown, known: OpenCrash | undefined) => Assessment;
+
 /** The records of items: events, and levels or dismissals of accidents. Returns the open crashes. */
 export function follow(
   items: unknown[],
   before: OpenCrash[],
   now: number,
-  read: (item: unknown, known: OpenCrash | undefined) => Assessment,
+  assess: Assess,
 ): { records: ProviderRecord[]; open: OpenCrash[] } {
   const open = new Map<unknown, OpenCrash>(before.map((crash) => [crash.id, crash]));
   const records = items.flatMap((item) => {
     const id = idAt(item, 'id');
     const known = open.get(id);
     open.delete(id);
-    const { event, crash, isKnown, seenAt } = read(item, known);
+    const { event, crash, isKnown, seenAt } = assess(item, known);
     const notified = isKnown ? [] : [event];
     if (!crash) return [...notified, ...(known ? dismissed(known, event.sourceUpdatedAt) : [])];
     const accident = crashRecords(event, crash);
-    const { againAt } = known ?? {};
     const isAccident = accident.length > 0;
-    const next = openCrash(event, crash, { isAccident, againAt: againAt ?? now + minuteMs, seenAt });
+    const { againAt = isAccident ? now : now + minuteMs } = known ?? {};
+    const next = openCrash(event, crash, { isAccident, againAt, seenAt });
     if (next && !crash.dismissed) open.set(id, next);
-    const becomesOne = againAt !== undefined && isAccident;
+    const becomesOne = known?.againAt !== undefined && isAccident;
     return isKnown && !becomesOne ? [] : [event, ...accident];
   });
   return { records, open: stillOpen([...open.values()], now) };
 }
 
+/** The same, then for those open crashes that are due to be read again, by the `read` of a connector. */
+export async function followAll(
+  api: Access,
+  items: unknown[],
+  before: OpenCrash[],
+  assess: Assess,
+  read: (crash: OpenCrash, api: Access) => Promise<unknown[]>,
+) {
+  const now = Date.now();
+  const first = follow(items, before, now, assess);
+  const until = Math.min(api.until, now + againMs);
+  const again = await readAgain(first.open, now, (crash) => read(crash, { ...api, until, tooLarge: [] }));
+  const { records, open } = follow(again.items, again.open, now, assess);
+  return { items: [...items, ...again.items], records: [...first.records, ...records], open };
+}
+
 const againPerPage = 3;
 
-/** Reads crashes again that are no accidents yet, ever less often. @throws Problem: rate limited */
-export async function readAgain(
+/** How long the records of a page wait for what is read again. */
+const againMs = 5_000;
+
+/** Reads crashes again that are due, ever less often. If the provider refuses, they remain open. */
+async function readAgain(
   open: OpenCrash[],
   now: number,
   read: (crash: OpenCrash) => Promise<unknown[]>,
 ): Promise<{ items: unknown[]; open: OpenCrash[] }> {
   const due = open.filter(({ againAt }) => againAt !== undefined && againAt <= now).slice(0, againPerPage);
-  const found = due.map(async (crash) => {
-    try {
-      return (await read(crash)).filter((item) => idAt(item, 'id') === crash.id);
-    } catch (error) {
-      if (error instanceof Problem && error.kind !== 'rate limited') return [];
-      throw error;
-    }
-  });
   const later = ({ startedAt }: OpenCrash) =>
     now + Math.min(Math.max(minuteMs, now - Date.parse(startedAt)), hourMs);
-  return {
-    items: (await Promise.all(found)).flat(),
-    open: open.map((crash) => (due.includes(crash) ? { ...crash, againAt: later(crash) } : crash)),
-  };
+  const found = due.map(async (crash) => {
+    const next = { ...crash, againAt: later(crash) };
+    try {
+      const items = await read(crash);
+      return { items: items.filter((item) => idAt(item, 'id') === crash.id), next };
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      return { items: [], next: error.kind === 'rate limited' ? crash : next };
+    }
+  });
+  const again = await Promise.all(found);
+  const left = open.filter((crash) => !due.includes(crash));
+  return { items: again.flatMap(({ items }) => items), open: [...left, ...again.map(({ next }) => next)] };
 }

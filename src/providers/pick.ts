@@ -2,10 +2,11 @@ import type { Wanted } from './connector.ts';
 import { parsedJson } from './read.ts';
 
 /** What is wanted, by names that are separated by spaces and lines. */
-export const wantedNames = (names: string, firsts: Wanted['firsts'] = {}): Wanted => ({
-  names: new Set(names.split(/\s+/)),
-  firsts,
-});
+export const wantedNames = (
+  names: string,
+  firsts: Wanted['firsts'] = {},
+  details: Wanted['details'] = [],
+): Wanted => ({ names: new Set(names.split(/\s+/)), firsts, details });
 
 /** The most of a reply that is kept: invocations share memory, and parsed JSON takes far more than text. */
 export const maxKept = 2 * 1024 * 1024;
@@ -181,7 +182,9 @@ export class Picker {
   /** Whether a value is kept. */
   #takes(frame: Frame, json: string): boolean {
     if (this.#frames.length >= maxDepth) return false;
-    if (!frame.isList && this.#wanted.names.has(frame.key)) return true;
+    const { names, details } = this.#wanted;
+    if (!frame.isList && names.has(frame.key))
+      return !details.includes(frame.key) || this.#hasRoomForDetails();
     if (frame.left !== undefined)
       return json.startsWith('"') && frame.key.length <= maxText && frame.left-- > 0;
     return frame.isList && (this.#item !== undefined || json === '{' || this.#hasRoom());
@@ -199,6 +202,11 @@ export class Picker {
     if (this.#isFull || this.#size > maxKept + maxItem) return;
     this.#out.push(json);
     this.#size += json.length;
+  }
+
+  /** Whether most of the room would be left for what is needed more. */
+  #hasRoomForDetails(): boolean {
+    return this.#size <= maxKept / 4 && this.#size - (this.#item?.size ?? 0) <= maxItem / 4;
   }
 
   #hasRoom(): boolean {

@@ -122,6 +122,33 @@ describe.each(fleets)('%s', (provider, make) => {
     const eventId = recordId(id, 'accident', sourceId);
     expect(await tale.accidents(id)).toContainEqual(expect.objectContaining({ eventId, ...fifth }));
   });
+
+  // Motive's look-up of crashes is what it notifies of.
+  it.skipIf(provider === 'motive').each([429, 503])(
+    'has what a page says notified at once, when whatever else is asked is answered with %i',
+    async (status) => {
+      const fleet = served();
+      const id = await tale.connectWith(fleet.credential, [1, 2]);
+      fleet.setVin(0, ' ');
+      await pullAll(id);
+      fleet.addEvent(0, true); // looked at again until it has a VIN
+      await pullAll(id);
+      await tale.arrived(1);
+      aheadBy(5);
+      const { sourceId } = fleet.addEvent(1, false);
+      let isListed = false;
+      const refused = vi.fn(() => new Response('', { status }));
+      tale.hooks.serves(fleet.origin, async (request) => {
+        if (isListed) return refused();
+        const text = await (await fleet.serve(request)).text();
+        isListed = text.includes(sourceId);
+        return new Response(text);
+      });
+      await pullRun(id);
+      expect(refused).toHaveBeenCalled();
+      await tale.arrived(2);
+    },
+  );
 });
 
 // Last, for it leaves much that is still being notified.

@@ -238,6 +238,21 @@ describe('safety events', () => {
     expect(tale.hooks.got).toHaveLength(2);
   });
 
+  it('are notified though nothing about them can be looked up, and get their place once it can', async () => {
+    const id = await connected([1, 2]);
+    happens(vans[0], 'RuleHarshBrakingId');
+    happens(vans[1], 'RuleEnhancedMajorCollisionId');
+    fault = ({ method }) => (method === 'ExecuteMultiCall' ? geotabError('OverLimitException') : undefined);
+    await pullAll(id);
+    await arrived(2);
+    expect(await latitudes(id)).toEqual([undefined, undefined]);
+    fault = () => undefined;
+    await pullAll(id);
+    await arrived(3);
+    expect(await latitudes(id)).toEqual([39.7392, 39.7392]);
+    expect(levels(vans[1].vehicleIdentificationNumber)).toEqual([[1, false, false]]);
+  });
+
   it('stop waiting for a place after an hour, and never wait in unbounded numbers', async () => {
     const id = await connected();
     const at = Date.now() + 1;
@@ -451,8 +466,8 @@ describe('what goes wrong', () => {
   ])('a limit in a reply of 200%s has the connection wait as long as Geotab says', async (_, headers) => {
     const id = await connected();
     happens(vans[0], 'RuleHarshBrakingId');
-    fault = ({ method }) =>
-      method === 'ExecuteMultiCall' ? geotabError('OverLimitException', headers()) : undefined;
+    fault = ({ typeName }) =>
+      typeName === 'ExceptionEvent' ? geotabError('OverLimitException', headers()) : undefined;
     const before = Date.now();
     await pullRun(id);
     expect(Math.round((Number(await pullColumn(id, 'due_at')) - before) / 10_000)).toBe(6);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { maxItem, maxKept, maxValues, Picker, wantedNames } from '../../src/providers/pick.ts';
 
-const wanted = wantedNames('data id name next list links raw', { links: 1 });
+const wanted = wantedNames('data id name next list links raw url', { links: 1 }, ['url']);
 
 /** What is read of a text that comes in pieces of so many characters. */
 function picked(text: string, piece = 4096) {
@@ -58,6 +58,17 @@ describe('what is not wanted takes no room', () => {
     expect(of({ links }).json).toEqual({ links: { front: 'https://a' } });
     expect(of({ links: ['https://a', 'https://b', {}] }).json).toEqual({ links: ['https://a'] });
   });
+});
+
+it('leaves out details once they take a quarter of the room, of a reply or of an item', () => {
+  const url = 'x'.repeat(3000);
+  const { json, tooLarge } = of({ data: Array.from({ length: 800 }, (_, id) => ({ id, url, name: 'Jo' })) });
+  const kept = json.data.filter(({ url }: { url?: string }) => url !== undefined).length;
+  expect(kept).toBe(Math.ceil(maxKept / 4 / JSON.stringify({ id: 100, url, name: 'Jo' }).length));
+  expect(json.data.at(-1)).toEqual({ id: 799, name: 'Jo' });
+  expect(tooLarge).toEqual([]);
+  const list = Array(40).fill({ url });
+  expect(JSON.stringify(of({ data: [{ id: 1, list }] }).json).length).toBeLessThan(maxItem / 3);
 });
 
 it.each(['x', '"', '\\', '\u0007', 'xx\u0007', '\\x'])('cuts a text of many %j', (part) => {

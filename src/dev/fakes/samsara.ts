@@ -30,10 +30,6 @@ export function fakeSamsara(data: SamsaraData, { perPage = 100 }: { perPage?: nu
       const own = data.trips.filter(({ asset }) => ids.includes(String((asset as Item).id)));
       return streamed(own, query, query.get('queryBy') ?? 'updatedAtTime');
     },
-    '/safety-events': (query) => {
-      const ids = query.get('safetyEventIds')?.split(',') ?? [];
-      return { data: data.events.filter(({ id }) => ids.includes(String(id))) };
-    },
     '/safety-events/stream': (query) =>
       streamed(data.events, query, query.get('queryByTimeField') ?? 'updatedAtTime'),
   };

@@ -75,7 +75,8 @@ export const events: Feed<Api> = {
     const due = byUrgency([...left.values()].filter(isDue), now).slice(0, triesPerPage);
     for (const { item } of due) left.delete(idOf(item));
     const seen = [...fresh, ...due];
-    const { again, notified: news, ...read } = await recordsOf(api, rules, seen, notifiedBefore, now);
+    const places = await lookUp(api, seen, now).catch(unlessWorking);
+    const { again, notified: news, ...read } = recordsOf(rules, seen, places, notifiedBefore, now);
     const notified = [...new Set([...news, ...notifiedBefore])]
       .filter((id) => id.length <= maxId)
       .slice(0, maxNotified);
@@ -116,8 +117,13 @@ function seenIn({ words }: Rules, item: unknown, known?: Seen): Seen | undefined
 }
 
 /** The records of exceptions, their vehicles, those to look at again, and the accidents notified of. */
-async function recordsOf(api: Api, rules: Rules, seen: Seen[], notifiedBefore: string[], now: number) {
-  const { places, devices, twins } = await lookUp(api, seen, now);
+function recordsOf(
+  rules: Rules,
+  seen: Seen[],
+  { places, devices, twins, isLate }: Found,
+  notifiedBefore: string[],
+  now: number,
+) {
   const records: ProviderRecord[] = [];
   const again: Seen[] = [];
   const notified: string[] = [];
@@ -128,7 +134,7 @@ async function recordsOf(api: Api, rules: Rules, seen: Seen[], notifiedBefore: s
     if (isNews) records.push(eventRecord(item, word, location));
     const isOld = now - madeAt(item) >= waitsMs;
     let isNoAccidentYet = false;
-    if (isCollision(item)) {
+    if (isCollision(item) && !isLate) {
       const others = (twins.get(idOf(item)) ?? []).filter((twin) => seenIn(rules, twin));
       const collision = collisionOf(item, [item, ...others], [...notified, ...notifiedBefore]);
       const accident = accidentRecords(item, collision, { vin, location, isOld });
@@ -139,9 +145,24 @@ async function recordsOf(api: Api, rules: Rules, seen: Seen[], notifiedBefore: s
     const isLacking = location === null || isNoAccidentYet || mayBeConfirmed(item);
     const lastsMs = isNoAccidentYet ? openDays * dayMs : waitsMs;
     const next = isValid(item) && isLacking ? nextTry(madeAt(item), now, lastsMs) : undefined;
-    if (next !== undefined) again.push({ item, word, vin, location, at: next });
+    if (isLate && now - madeAt(item) < openDays * dayMs) again.push({ item, word, vin, location, at: now });
+    else if (next !== undefined) again.push({ item, word, vin, location, at: next });
   }
   return { records, vehicles: [...devices.values()].map((device) => vehicleRecord(device)), again, notified };
+}
+
+/** What is found of exceptions; `isLate` if it is to be looked up at the next pull, as nothing could be now. */
+type Found = {
+  places: unknown[];
+  devices: Map<unknown, unknown>;
+  twins: Map<unknown, unknown[]>;
+  isLate?: true;
+};
+
+/** Nothing, if Geotab does not work: events do not wait for their place. */
+function unlessWorking(error: unknown): Found {
+  if (error instanceof Problem) return { places: [], devices: new Map(), twins: new Map(), isLate: true };
+  throw error;
 }
 
 /**
@@ -149,7 +170,7 @@ async function recordsOf(api: Api, rules: Rules, seen: Seen[], notifiedBefore: s
  * Geotab refuses, nothing is found.
  * @throws Problem
  */
-async function lookUp(api: Api, seen: Seen[], now: number) {
+async function lookUp(api: Api, seen: Seen[], now: number): Promise<Found> {
   const items = seen.map(({ item }) => item);
   const ids = new Set(items.map((item) => reference(item, 'device')).filter((id) => typeof id === 'string'));
   const crashes = items.filter(isCollision);
@@ -265,7 +286,8 @@ async function historyPage(api: Api, window: Window, cursor: Json): Promise<Page
   const isCut = found.some((list) => list.length >= perRule);
   if ((isCut || seen.length > many) && to - from > minuteMs)
     return { records: [], next: { ...progress, span: Math.ceil((to - from) / 2) } };
-  const { records, vehicles } = await recordsOf(api, rules, seen, [], Date.now());
+  const now = Date.now();
+  const { records, vehicles } = recordsOf(rules, seen, await lookUp(api, seen, now), [], now);
   const next = { rules, to: from, span: seen.length < few ? span * 4 : span };
   return { records, vehicles, next: from > window.from ? next : undefined };
 }

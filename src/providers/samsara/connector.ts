@@ -1,19 +1,11 @@
 import { call } from '../call.ts';
-import {
-  type Access,
-  type Connector,
-  type Feed,
-  type Json,
-  type Page,
-  Problem,
-  type ProviderRecord,
-} from '../connector.ts';
-import { follow, type OpenCrash, readAgain } from '../crash.ts';
+import { type Access, type Connector, type Feed, type Json, type Page, Problem } from '../connector.ts';
+import { followAll, type OpenCrash } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { wantedNames } from '../pick.ts';
-import { at, field, idAt, idFrom, iso, listAt, msOf } from '../read.ts';
+import { at, field, idFrom, iso, listAt, msOf } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
-import { assess, driverRecord, evidenceOf, tripRecord, vehicleOfEvent, vehicleRecord } from './events.ts';
+import { assess, driverRecord, tripRecord, vehicleOfEvent, vehicleRecord } from './events.ts';
 
 type Api = Access;
 
@@ -63,42 +55,16 @@ type Progress = { after: Json; from: number; newest: number; open: OpenCrash[] }
 const eventQuery = { includeAsset: true, includeDriver: true, includeVgOnlyEvents: true };
 
 async function eventPage(api: Api, query: Query, after: Json, known: OpenCrash[]) {
-  const now = Date.now();
-  const read = (query: Query, after: Json) =>
+  const read = (api: Api, query: Query, after: Json) =>
     page(api, '/safety-events/stream', { ...eventQuery, ...query }, after);
-  const found = await read(query, after);
-  const createdAt = async ({ issuedOn, startedAt }: OpenCrash) => {
+  const found = await read(api, query, after);
+  const createdAt = async ({ issuedOn, startedAt }: OpenCrash, api: Api) => {
     const ms = msOf(issuedOn ?? startedAt);
     const [startTime, endTime] = [iso(ms), iso(ms + 1000)];
-    return (await read({ startTime, endTime, queryByTimeField: 'createdAtTime' }, null)).items;
+    return (await read(api, { startTime, endTime, queryByTimeField: 'createdAtTime' }, null)).items;
   };
-  const again = found.more ? { items: [], open: known } : await readAgain(known, now, createdAt);
-  const items = [...found.items, ...again.items];
-  const { records, open } = follow(items, again.open, now, assess);
-  await addMedia(api, records);
+  const { items, records, open } = await followAll(api, found.items, known, assess, createdAt);
   return { ...found, read: { records, vehicles: items.map(vehicleOfEvent) }, open };
-}
-
-/** A page of events would be too large with their links. */
-const mediaWanted = wantedNames('data id startMs media input url cameraRole');
-
-/** Adds links to media to crashes whose evidence is there. @throws Problem: rate limited, or unavailable */
-async function addMedia(api: Api, records: ProviderRecord[]): Promise<void> {
-  const crashes = records.filter((one) => one.notificationLevel === 3).slice(-10);
-  if (crashes.length === 0) return;
-  const safetyEventIds = crashes.map(({ sourceId }) => sourceId).join(',');
-  const reply = await get({ ...api, wanted: mediaWanted }, '/safety-events', { safetyEventIds }).catch(
-    (error: unknown) => {
-      if (error instanceof Problem && !['rate limited', 'unavailable'].includes(error.kind))
-        return { data: [] };
-      throw error;
-    },
-  );
-  for (const item of listAt(reply, 'data')) {
-    const crash = crashes.find(({ sourceId }) => sourceId === idAt(item, 'id'));
-    const evidence = evidenceOf(item);
-    if (crash && evidence.length > 0) crash.evidence = evidence;
-  }
 }
 
 const events: Feed<Api> = {
@@ -170,8 +136,11 @@ const wanted = wantedNames(
     asset driver startLocation endLocation location latitude longitude address streetNumber street
     pointOfInterest city state tripStartTime tripEndTime behaviorLabels label source eventState
     dismissalReason code startMs endMs createdAtTime maxAccelerationGForce speedingMetadata
-    maxSpeedKilometersPerHour postedSpeedLimitKilometersPerHour media incidentReportUrl
+    maxSpeedKilometersPerHour postedSpeedLimitKilometersPerHour media input url cameraRole
+    incidentReportUrl
   `,
+  {},
+  ['url'], // signed links are long
 );
 
 /** Samsara. Comments say how certain its API's behaviour is. */

@@ -62,18 +62,22 @@ export function crashOf(item: unknown) {
   if (!crash) return undefined;
   const state = String(at(item, 'eventState'));
   const isConfirmed = confirmed.includes(state) || isMinor(item) || crash.source === 'userGenerated';
-  const hasEvidence = itemsAt(item, 'media').length > 0 || state === 'coached';
+  const media = itemsAt(item, 'media');
+  const isReady = isConfirmed && (media.length > 0 || state === 'coached');
   return {
     dismissed: isFalse(item),
-    level: isConfirmed ? (hasEvidence ? 3 : 2) : 1,
-    reportUrl: isConfirmed && hasEvidence ? field(item, 'incidentReportUrl') : null,
+    level: isReady ? 3 : isConfirmed ? 2 : 1,
+    reportUrl: isReady ? field(item, 'incidentReportUrl') : null,
+    evidence: isReady ? evidenceOf(item) : [],
+    isLacking: isReady && media.some((one) => field(one, 'url') === null),
   };
 }
 
 /** What links to the media of an event, videos unless their address says otherwise. */
-export const evidenceOf = (item: unknown): object[] =>
-  itemsAt(item, 'media').map((one) => {
+const evidenceOf = (item: unknown): object[] =>
+  itemsAt(item, 'media').flatMap((one) => {
     const url = field(one, 'url');
+    if (url === null) return [];
     const isPhoto = /\.(?:jpe?g|png|webp)$/i.test(URL.parse(String(url))?.pathname ?? '');
     const camera = field(one, 'cameraRole') ?? field(one, 'input');
     return { kind: isPhoto ? 'photo' : 'video', url, camera, takenAt: field(item, 'startMs') };

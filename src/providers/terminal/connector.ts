@@ -7,7 +7,7 @@ import {
   Problem,
   type Window,
 } from '../connector.ts';
-import { follow, type OpenCrash, readAgain } from '../crash.ts';
+import { followAll, type OpenCrash } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { wantedNames } from '../pick.ts';
 import { at, field, idFrom, iso, itemsAt, listAt, nameFrom, namesOf } from '../read.ts';
@@ -86,19 +86,18 @@ async function tripPage(api: Api, query: Query, place: Json) {
 const asked = { expand: 'vehicle', raw: true, limit: 20 };
 
 async function eventPage(api: Api, query: Query, place: Json, known: OpenCrash[]) {
-  const read = (query: Query, place: Json) => page(api, '/safety/events', { ...query, ...asked }, place);
-  const { items: listed, next } = await read(query, place);
-  const begun = async ({ startedAt }: OpenCrash) => {
+  const read = (query: Query, place: Json, within: Access) =>
+    page({ ...api, ...within }, '/safety/events', { ...query, ...asked }, place);
+  const { items: listed, next } = await read(query, place, api);
+  const begun = async ({ startedAt }: OpenCrash, within: Access) => {
     const from = Date.parse(startedAt);
-    return (await read(startedIn({ from, to: from + 1000 }), null)).items;
+    return (await read(startedIn({ from, to: from + 1000 }), null, within)).items;
   };
-  const now = Date.now();
-  const again = next === undefined ? await readAgain(known, now, begun) : { items: [], open: known };
-  const items = [...listed, ...again.items];
-  const { records, open } = follow(items, again.open, now, (item) => ({
+  const assess = (item: unknown) => ({
     event: eventRecord(item, api.incidentTypeMap),
     crash: crashOf(item),
-  }));
+  });
+  const { items, records, open } = await followAll(api, listed, known, assess, begun);
   return { records, vehicles: items.flatMap(vehicleOf), next, kept: open };
 }
 

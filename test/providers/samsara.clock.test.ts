@@ -9,7 +9,16 @@ import {
   samsaraVehicle,
 } from '../../src/dev/fakes/samsara.ts';
 import { copyEvidence } from '../../src/fleet/evidence/copy.ts';
-import { dismissed, providerStory, pullAll, pullRun, reported } from '../support/provider.ts';
+import {
+  aheadBy,
+  dismissed,
+  providerStory,
+  pullAll,
+  pullColumn,
+  pullRun,
+  pullStatus,
+  reported,
+} from '../support/provider.ts';
 import { iso } from '../support/providers/fleet.ts';
 import { samsara } from '../support/providers/samsara.ts';
 import { rows, value } from '../support/rows.ts';
@@ -88,6 +97,65 @@ it('raises a crash as Samsara confirms it, and dismisses what was none', async (
   await copyEvidence(env, await value('select account_id from evidence'));
   const kept = await rows('select state, content_type from evidence');
   expect(kept).toEqual([{ state: 'stored', content_type: 'video/mp4' }]);
+});
+
+describe('the video of a crash', () => {
+  const url = mediaLink('https://api.samsara.com', 'road.mp4');
+  const evidence = (id: string) => rows('select source from evidence where connection_id = ?1', id);
+  const link = `https://media.example.com/${'a8Zq'.repeat(350)}`;
+  const media = Array.from({ length: 4 }, () => ({ input: 'front', url: link }));
+  /** A connection of an account that keeps evidence, and a crash whose report is ready, the last of so many events. */
+  async function reportReady(events: number, at = Date.now() + 500_000) {
+    tale.hooks.serves('https://api.samsara.com', fakeSamsara(data, { perPage: 400 }));
+    await rows('update accounts set evidence_days = 30, evidence_since = 0');
+    for (let i = 1; i < events; i++)
+      data.events.push(samsaraEvent(other, 'Braking', at - i * 2000, { media }));
+    const reviewed = { eventState: 'reviewed', media: [{ input: 'front', url }] };
+    data.events.push(samsaraEvent(truck, 'Crash', at, { id: 'x', ...reviewed }));
+  }
+  /** Answers the next call alone, and all others with a status. Returns those for events. */
+  function refuseOthers(status: number) {
+    const serve = fakeSamsara(data, { perPage: 400 });
+    const calls: string[] = [];
+    tale.hooks.serves('https://api.samsara.com', (request) => {
+      if (request.url.includes('/safety-events')) calls.push(request.url);
+      return calls.length === 1 ? serve(request) : new Response('', { status });
+    });
+    return calls;
+  }
+
+  it('comes with its report, in the same call', async () => {
+    const id = await connected([1]);
+    await reportReady(1);
+    const calls = refuseOthers(503);
+    await pullRun(id);
+    await arrived(3);
+    expect(await evidence(id)).toEqual([{ source: url }]);
+    expect(calls).toHaveLength(1);
+  });
+
+  it.each([429, 500])('is read later than its report, from a large page and after a %i', async (status) => {
+    const id = await connected([1]);
+    await reportReady(200);
+    const calls = refuseOthers(status);
+    await pullRun(id);
+    await arrived(3);
+    expect(levels(truck.vin)).toEqual(reported);
+    expect([calls.length, await evidence(id)]).toEqual([2, []]);
+    tale.hooks.serves('https://api.samsara.com', fakeSamsara(data, { perPage: 400 }));
+    aheadBy(5);
+    await pullAll(id);
+    expect(await evidence(id)).toEqual([{ source: url }]);
+    expect(tale.hooks.got).toHaveLength(3);
+    expect(await pullStatus(id)).toMatchObject({ refusals: [] });
+    expect(String(await pullColumn(id, 'feeds'))).not.toContain('againAt');
+  });
+
+  it('of history is read with a large page', async () => {
+    await reportReady(200, Date.now() - 20 * 86_400_000);
+    const id = await connected([], { historyDays: 30 });
+    expect(await evidence(id)).toEqual([{ source: url }]);
+  });
 });
 
 it('withdraws an event that was dismissed or marked as invalid, unless as a minor one', async () => {

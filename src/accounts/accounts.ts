@@ -16,7 +16,7 @@ import { accounts, type Quotas } from '../platform/db/tables.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
 import { dayMs } from '../platform/durations.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
-import { audit, auditAccount } from './audit/write.ts';
+import { audit } from './audit/write.ts';
 
 /** An account; one that is moving is read-only. It has the quotas that operators have set. */
 export type Account = Pick<
@@ -47,7 +47,7 @@ export async function createAccount(env: Env, name: string): Promise<Account> {
   const db = openDatabase(env);
   await transaction(db, [
     db.insert(accounts).values(account),
-    audit(db, operatorIn(account.id), { action: 'created', subject: 'account', of: self(account.id) }),
+    audit(db, operatorIn(id), 'created', 'accounts', id),
   ]);
   return account;
 }
@@ -70,13 +70,7 @@ export async function changeAccount(
 ): Promise<Account> {
   const caller = operatorIn(id);
   const changed = [...(name === undefined ? [] : ['name']), ...setIn(quotas)];
-  const audited = (db: Database) =>
-    audit(db, caller, {
-      action: status === undefined ? 'changed' : status === 'active' ? 'activated' : 'suspended',
-      subject: 'account',
-      of: self(id),
-      fields: changed,
-    });
+  const action = status === undefined ? 'changed' : status === 'active' ? 'activated' : 'suspended';
   const { rows } = await asCaller(env, caller, (db) => ({
     rows: db
       .update(accounts)
@@ -87,7 +81,10 @@ export async function changeAccount(
       })
       .where(and(eq(accounts.id, id), ne(accounts.id, nobody)))
       .returning(),
-    audited: changed.length > 0 || status !== undefined ? audited(db) : undefined,
+    audited:
+      changed.length > 0 || status !== undefined
+        ? audit(db, caller, action, 'accounts', id, changed)
+        : undefined,
     also: also(db),
   }));
   const [account] = rows;
@@ -116,29 +113,23 @@ export type Units = (typeof accounts.$inferSelect)['units'];
 export async function setUnits(env: Env, caller: Caller, units: Units): Promise<void> {
   const { accountId } = caller;
   await asCaller(env, caller, (db) => [
-    auditAccount(db, caller, 'units', sql`units <> ${units}`),
+    audit(db, caller, 'changed', 'accounts', sql`units <> ${units}`, ['units']),
     db.update(accounts).set({ units }).where(eq(accounts.id, accountId)),
   ]);
 }
 
 /** The statements that set for how many days an account keeps evidence. With null it keeps none, nor what it has. */
 export const setEvidenceDays = (db: Database, caller: Caller, days: number | null) => {
-  const isChanged = sql`id = ${caller.accountId} and evidence_days is not ${days}`;
+  const isChanged = sql`evidence_days is not ${days}`;
+  const field = days === null ? 'evidence: off' : `evidence: ${days} days`;
   return [
-    audit(db, caller, {
-      action: 'changed',
-      subject: 'account',
-      of: sql`select id, name from accounts where ${isChanged}`,
-      fields: [days === null ? 'evidence: off' : `evidence: ${days} days`],
-    }),
+    audit(db, caller, 'changed', 'accounts', isChanged, [field]),
     write(db)`
       update accounts set evidence_days = ${days},
         evidence_since = iif(${days} is null, null, coalesce(evidence_since, ${Date.now()}))
-      where ${isChanged}`,
+      where id = ${caller.accountId} and ${isChanged}`,
   ];
 };
-
-const self = (id: string) => sql`select id, name from accounts where id = ${id}`;
 
 export const wrongName = 'The name does not match. Nothing has been deleted.';
 
@@ -147,22 +138,14 @@ export const suspendToDelete = (db: Database, id: string, name: string) =>
   [
     refuseUnless(db, sql`${id} <> ${nobody}`, unknownAccount),
     refuseUnless(db, sql`(select name from accounts where id = ${id}) = ${name}`, wrongName),
-    audit(db, operatorIn(id), {
-      action: 'scheduled for deletion',
-      subject: 'account',
-      of: self(id),
-    }),
+    audit(db, operatorIn(id), 'scheduled for deletion', 'accounts', id),
     write(db)`update accounts set status = 'suspended' where id = ${id}`,
   ] as const;
 
 /** The statements that delete an account's row and audit that, without its name. */
 export const deleteAccountRow = (db: Database, id: string) =>
   [
-    audit(db, operatorIn(id), {
-      action: 'deleted',
-      subject: 'account',
-      of: sql`select id, null as name from accounts where id = ${id}`,
-    }),
+    audit(db, operatorIn(id), 'deleted', 'accounts', id),
     write(db)`delete from accounts where id = ${id}`,
   ] as const;
 

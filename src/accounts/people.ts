@@ -47,12 +47,9 @@ export const addPending = (db: Database, caller: Caller, { email, role }: { emai
       where true
       on conflict (email, account_id) do update set role = excluded.role
         where confirmed_at is null and role <> excluded.role`,
-    audited: audit(db, caller, {
-      action: 'invited',
-      subject: 'person',
-      of: sql`select id, email as name from portal_users where email = ${email} and ${ours} and changes() > 0`,
-      fields: [`role: ${role}`],
-    }),
+    audited: audit(db, caller, 'invited', 'portal_users', sql`email = ${email} and changes() > 0`, [
+      `role: ${role}`,
+    ]),
   };
 };
 
@@ -106,12 +103,9 @@ export async function setPreferences(
 export async function setRole(env: Env, caller: Caller, userId: string, role: Role): Promise<PortalUser> {
   const { changed } = await asCaller(env, caller, (db) => ({
     allowed: role === 'admin' ? undefined : unlessLastAdmin(db, caller, userId),
-    audited: audit(db, caller, {
-      action: 'changed',
-      subject: 'person',
-      of: sql`select id, email as name from portal_users where ${own(caller, userId)} and role <> ${role}`,
-      fields: [`role: ${role}`],
-    }),
+    audited: audit(db, caller, 'changed', 'portal_users', sql`id = ${userId} and role <> ${role}`, [
+      `role: ${role}`,
+    ]),
     changed: db.update(portalUsers).set({ role }).where(own(caller, userId)).returning(),
   }));
   return known(changed);
@@ -121,11 +115,7 @@ export async function setRole(env: Env, caller: Caller, userId: string, role: Ro
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
   const { removed } = await asCaller(env, caller, (db) => ({
     allowed: 'operator' in caller ? undefined : unlessLastAdmin(db, caller, userId),
-    audited: audit(db, caller, {
-      action: 'deleted',
-      subject: 'person',
-      of: sql`select id, email as name from portal_users where ${own(caller, userId)}`,
-    }),
+    audited: audit(db, caller, 'deleted', 'portal_users', userId),
     removed: db.delete(portalUsers).where(own(caller, userId)).returning(),
   }));
   return known(removed);

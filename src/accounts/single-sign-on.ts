@@ -76,12 +76,7 @@ export async function saveSingleSignOn(env: Env, caller: Caller, input: SingleSi
         select domain from sign_in_domains where proven_at is not null and not ${ours}), ${Date.now()}, null)
       from json_each(${JSON.stringify(domains)}) where true
       on conflict do update set proven_at = coalesce(proven_at, excluded.proven_at)`,
-    audit(db, caller, {
-      action: domains.length > 0 ? 'changed' : 'deleted',
-      subject: 'single sign-on',
-      of: sql`select account_id as id, issuer as name from single_sign_on where ${ours}`,
-      fields: domains,
-    }),
+    audit(db, caller, domains.length > 0 ? 'changed' : 'deleted', 'single_sign_on', sql`true`, domains),
     domains.length > 0 ? undefined : write(db)`delete from single_sign_on where ${ours}`,
     write(db)`
       update sessions set expires_at = ${latest} where expires_at > ${latest} and user_id in (
@@ -127,6 +122,7 @@ export async function signInByProvider(env: Env, accountId: string, email: strin
   const secret = await newSecret(env, 'session');
   const now = Date.now();
   const db = openDatabase(env);
+  const service = { service: true as const, accountId };
   const person = sql`email = ${email} and account_id = ${accountId}`;
   const domain = sql`account_id = ${accountId} and domain = ${domainOf(email)} and proven_at is not null`;
   await transaction(db, [
@@ -142,15 +138,7 @@ export async function signInByProvider(env: Env, accountId: string, email: strin
       where account_id = ${accountId} and role is not null
         and not exists (select 1 from portal_users where ${person})
         and (select count(*) from portal_users where account_id = ${accountId}) < ${maxNewcomers}`,
-    audit(
-      db,
-      { service: true, accountId },
-      {
-        action: 'created',
-        subject: 'person',
-        of: sql`select id, email as name from portal_users where ${person} and changes() > 0`,
-      },
-    ),
+    audit(db, service, 'created', 'portal_users', sql`${person} and changes() > 0`),
     refuseUnless(
       db,
       sql`exists (select 1 from portal_users where ${person})`,

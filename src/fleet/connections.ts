@@ -88,25 +88,9 @@ export function addConnection(db: Database, caller: Caller, connection: Connecti
     refuseUnless(db, sql`${count} < ${most}`, `An account can have at most ${most} connections`),
     db.insert(connections).values(connection),
     recordConnection(db, connection),
-    auditConnection(db, caller, sql`id = ${connection.id}`, 'created'),
+    audit(db, caller, 'created', 'connections', connection.id),
   ] as const;
 }
-
-/** Audits a change of the account's connection that a condition selects. */
-export const auditConnection = (
-  db: Database,
-  caller: Caller,
-  which: SQL,
-  action: 'created' | 'changed' | 'deleted',
-  fields: string[] = [],
-) =>
-  audit(db, caller, {
-    action,
-    subject: 'connection',
-    of: sql`select id, coalesce(name, tsp) as name from connections
-      where account_id = ${caller.accountId} and ${which}`,
-    fields,
-  });
 
 type Changeable = 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId' | 'notifiesNobody';
 
@@ -128,7 +112,7 @@ export async function updateConnection(
         .where(isOwn(caller, id))
         .returning(),
       record: recordConnection(db, { id, accountId, updatedAt }),
-      audit: auditConnection(db, caller, sql`id = ${id}`, 'changed', fields),
+      audit: audit(db, caller, 'changed', 'connections', id, fields),
     })),
   );
   const [connection] = changed;

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm';
+import { audit } from '../accounts/audit/write.ts';
 import { write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { auditConnection, savingExternalId } from './connections.ts';
+import { savingExternalId } from './connections.ts';
 import { findItem } from './find.ts';
 import { vehicles } from './lists/vehicles.ts';
 import { recordChange } from './record-changes.ts';
@@ -16,7 +17,7 @@ export async function setVehicleExternalId(env: Env, caller: Caller, id: string,
   const ofChanged = sql`id = (select connection_id from vehicles where ${own} and external_id is not ${externalId})`;
   await savingExternalId('vehicle', () =>
     asCaller(env, caller, (db) => [
-      auditConnection(db, caller, ofChanged, 'changed', ['externalId of a vehicle']),
+      audit(db, caller, 'changed', 'connections', ofChanged, ['externalId of a vehicle']),
       // Vehicles of a deleted connection may still exist, and give up their identifiers.
       write(db)`update vehicles set external_id = null
         where account_id = ${accountId} and external_id = ${externalId}

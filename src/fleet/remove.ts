@@ -1,10 +1,10 @@
 import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { nobody, wrongName } from '../accounts/accounts.ts';
+import { audit } from '../accounts/audit/write.ts';
 import { type Database, refuseUnless, withoutText, write } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { leadsIn } from '../platform/db/leads.ts';
 import { untilNone } from '../platform/jobs/chunks.ts';
-import { auditConnection } from './connections.ts';
 import { drivers } from './lists/drivers.ts';
 import { columnName } from './lists/list.ts';
 import { type Kind, recordKinds } from './lists/registry.ts';
@@ -72,7 +72,7 @@ export const takeConnection = (db: Database, caller: Caller, id: string, name: s
   const own = sql`id = ${id} and account_id = ${caller.accountId}`;
   return [
     refuseUnless(db, sql`(select coalesce(name, tsp) from connections where ${own}) = ${name}`, wrongName),
-    auditConnection(db, caller, sql`id = ${id}`, 'deleted'),
+    audit(db, caller, 'deleted', 'connections', id),
     write(db)`update connections set account_id = ${nobody}, external_id = null where ${own}`,
   ] as const;
 };

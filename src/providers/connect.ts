@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { audit } from '../accounts/audit/write.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
-import { auditConnection } from '../fleet/connections.ts';
 import { providerProblem } from '../platform/address.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
@@ -210,7 +210,7 @@ export async function changePull(
     ),
     unlessWithdrawn(db, id),
     ...also(db),
-    noted ? auditConnection(db, caller, sql`id = ${id}`, 'changed', [noted]) : undefined,
+    noted ? audit(db, caller, 'changed', 'connections', id, [noted]) : undefined,
     write(db)`update pulls set ${set} where ${own}`,
   ]);
 }

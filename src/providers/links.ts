@@ -67,7 +67,7 @@ export async function createLink(
     write(db)`
       insert into connect_links (id, account_id, hash, name, created_at, expires_at)
       values (${id}, ${accountId}, ${hash}, ${name}, ${now}, ${expiresAt})`,
-    auditLink(db, caller, id, 'created'),
+    audit(db, caller, 'created', 'connect_links', id),
   ];
   await asCaller(env, caller, create, { result: { shown: url } });
   return { id, url, expiresAt };
@@ -81,18 +81,11 @@ export async function revokeLink(env: Env, caller: Caller, id: string): Promise<
     known: refuseUnless(db, sql`exists (select 1 from connect_links l where ${own})`, { kind: 'not found' }),
     unused: refuseUnless(db, isOpen, usedLink),
     links: read<ConnectLink>(db)`select ${columns} from connect_links l where ${own}`,
-    audited: auditLink(db, caller, id, 'revoked'),
+    audited: audit(db, caller, 'revoked', 'connect_links', id),
     deleted: write(db)`delete from connect_links as l where ${own}`,
   }));
   return links[0];
 }
-
-const auditLink = (db: Database, caller: Caller, id: string, action: 'created' | 'revoked') =>
-  audit(db, caller, {
-    action,
-    subject: 'connect link',
-    of: sql`select id, name from connect_links where id = ${id} and account_id = ${caller.accountId}`,
-  });
 
 /** What a link's holder may see: whom it connects to, and what was connected by it. */
 export type OpenedLink = ConnectLink & {

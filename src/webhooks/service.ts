@@ -1,4 +1,5 @@
 import { and, type SQL, sql } from 'drizzle-orm';
+import { audit } from '../accounts/audit/write.ts';
 import { normalisedUrl } from '../platform/address.ts';
 import { type Sealed, seal } from '../platform/crypto.ts';
 import {
@@ -25,9 +26,9 @@ import { sealClient } from './oauth.ts';
 import type { WebhookInput } from './schema.ts';
 import { newSecret, sealSecret } from './signing.ts';
 import {
-  auditWebhook,
   changedFields,
   findRow,
+  isOwned,
   type Labels,
   opened,
   ownWebhook,
@@ -77,7 +78,7 @@ export async function createWebhook(
     inserted: db.insert(webhooks).values({ id, accountId, createdAt: Date.now(), ...columns, ...labels }),
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
-    audited: auditWebhook(db, caller, id, 'created', columns.allConnections ? ['allConnections'] : []),
+    audited: audit(db, caller, 'created', 'webhooks', id, columns.allConnections ? ['allConnections'] : []),
     created: selectWebhooks(db, ownWebhook(caller, id)),
   });
   const { created } = await savingUrl(() => asCaller(env, caller, create, { result: { shown: secret } }));
@@ -134,7 +135,7 @@ export async function updateWebhook(
     unsubscribed: write(db)`delete from webhook_connections where webhook_id = ${id}`,
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
-    audited: auditWebhook(db, caller, id, 'changed', fields),
+    audited: audit(db, caller, 'changed', 'webhooks', id, fields),
     saved: selectWebhooks(db, own),
   });
   const results = await savingUrl(() => asCaller(env, caller, save, { result: { shown: secret } }));
@@ -150,10 +151,10 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
   if (found.signing === null) throw invalid('Deliveries of this webhook are not signed');
   const signingSecret = newSecret();
   const sealed = JSON.stringify(await sealSecret(env, id, signingSecret, JSON.parse(found.signing)));
-  const isUnchanged = sql`signing = ${found.signing}`;
+  const isUnchanged = sql`id = ${id} and signing = ${found.signing}`;
   const rotate = (db: Database) => ({
-    audited: auditWebhook(db, caller, id, 'changed', ['signingSecret'], isUnchanged),
-    rotated: write(db)`update webhooks set signing = ${sealed} where id = ${id} and ${isUnchanged}`,
+    audited: audit(db, caller, 'changed', 'webhooks', isUnchanged, ['signingSecret']),
+    rotated: write(db)`update webhooks set signing = ${sealed} where ${isUnchanged}`,
   });
   const { rotated } = await asCaller(env, caller, rotate, { result: { shown: signingSecret } });
   // Another rotation may have been faster: this one follows it.
@@ -164,7 +165,7 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
 export async function deleteWebhook(env: Env, caller: Caller, id: string): Promise<void> {
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
-    auditWebhook(db, caller, id, 'deleted'),
+    audit(db, caller, 'deleted', 'webhooks', id),
     write(db)`delete from webhooks where id = ${id}`,
   ]);
   await send(env.DELIVERIES, wakeOf(caller.accountId, [id])); // its worker cancels pending deliveries
@@ -179,11 +180,11 @@ export async function setPaused(
   paused: boolean,
 ): Promise<SavedWebhook> {
   const now = Date.now();
-  const changes = sql`paused_at is ${paused ? sql`null` : sql`not null`}`;
-  const changed = sql`(select id from webhooks where ${ownWebhook(caller, id)} and ${changes})`;
+  const changes = sql`id = ${id} and paused_at is ${paused ? sql`null` : sql`not null`}`;
+  const changed = sql`(select id from webhooks where ${isOwned(caller)} and ${changes})`;
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
-    auditWebhook(db, caller, id, 'changed', [paused ? 'paused' : 'resumed'], changes),
+    audit(db, caller, 'changed', 'webhooks', changes, [paused ? 'paused' : 'resumed']),
     paused ? undefined : allowProbe(db, changed, now),
     write(db)`update webhooks set paused_at = ${paused ? now : null} where id = ${changed}`,
   ]);
@@ -205,7 +206,7 @@ export async function setReceiverLimits(
       .update(webhooks)
       .set({ id, ...limits })
       .where(ownWebhook(caller, id)),
-    auditWebhook(db, caller, id, 'changed', Object.keys(limits)),
+    audit(db, caller, 'changed', 'webhooks', id, Object.keys(limits)),
   ]);
 }
 

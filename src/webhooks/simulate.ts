@@ -1,3 +1,4 @@
+import { audit } from '../accounts/audit/write.ts';
 import { normalisedUrl } from '../platform/address.ts';
 import { seal } from '../platform/crypto.ts';
 import { write } from '../platform/db/database.ts';
@@ -16,7 +17,7 @@ import { insertNotifications, type NewNotification } from './notifications/inser
 import { ACCIDENT, accidentLevels, EVENT, EVENT_LEVEL } from './notifications/types.ts';
 import { sealClient } from './oauth.ts';
 import type { TestInput, TestSent, WebhookInput } from './schema.ts';
-import { auditWebhook, findRow, type Webhook } from './stored.ts';
+import { findRow, type Webhook } from './stored.ts';
 
 export const madeUpVin = 'TEST0000000000000';
 const betweenLevelsMs = 3000;
@@ -92,7 +93,7 @@ export async function sendTest(
   await asCaller(env, caller, (db) => [
     insertNotifications(db, source, notifications),
     insertTests(db, accountId, webhook.id, deliveries),
-    auditWebhook(db, caller, webhook.id, 'changed', ['tested']),
+    audit(db, caller, 'changed', 'webhooks', webhook.id, ['tested']),
   ]);
   const wake = { accountId, webhookId: webhook.id, worker: 1 };
   start([wake]);

@@ -1,5 +1,4 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
-import { audit } from '../accounts/audit/write.ts';
 import { unseal } from '../platform/crypto.ts';
 import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
@@ -60,24 +59,6 @@ export function isOwned(caller: Caller, webhook: SQL = sql`webhooks`): SQL | und
     within && sql`not ${webhook}.all_connections and coalesce(${covered}, 0)`,
   );
 }
-
-/** Audits a change of a webhook, called by its name or host: paths and queries hold secrets. */
-export const auditWebhook = (
-  db: Database,
-  caller: Caller,
-  id: string,
-  action: 'created' | 'changed' | 'deleted',
-  fields: string[] = [],
-  only: SQL = sql`true`,
-) =>
-  audit(db, caller, {
-    action,
-    subject: 'webhook',
-    of: sql`
-      select id, coalesce(name, substr(normalised_url, 9, instr(substr(normalised_url, 9), '/') - 1)) as name
-      from webhooks where id = ${id} and account_id = ${caller.accountId} and ${only}`,
-    fields,
-  });
 
 /** The names of the given fields that differ from a webhook's; if it cannot be decrypted, all that are given. */
 export async function changedFields(

@@ -3,34 +3,54 @@ import { type Database, write } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import type { Action, Subject } from './kinds.ts';
 
-/**
- * A change to audit. `of` selects the `id` and `name` of what changes, before a deletion; `fields`
- * are the changed ones. Contains no secrets: a webhook without a name is named by its host.
- */
-export type Change = { action: Action; subject: Subject | SQL; of: SQL; fields?: string[] };
+const subjectOf = (subject: Subject) => sql`${subject}`;
+
+/** What the log calls a row of each table. Paths and queries of webhooks hold secrets: it names their hosts. */
+const audited = {
+  accounts: { subject: subjectOf('account'), owner: sql`id` },
+  connections: { subject: subjectOf('connection'), name: sql`coalesce(name, tsp)` },
+  tokens: { subject: sql`iif(scope = 'api', ${subjectOf('API token')}, ${subjectOf('ingest key')})` },
+  webhooks: {
+    subject: subjectOf('webhook'),
+    name: sql`coalesce(name, substr(normalised_url, 9, instr(substr(normalised_url, 9), '/') - 1))`,
+  },
+  alert_channels: { subject: subjectOf('team channel') },
+  connect_links: { subject: subjectOf('connect link') },
+  single_sign_on: { subject: subjectOf('single sign-on'), id: sql`account_id`, name: sql`issuer` },
+  portal_users: { subject: subjectOf('person'), name: sql`email` },
+  drivers: { subject: subjectOf('driver') },
+} satisfies { [table: string]: { subject: SQL; id?: SQL; name?: SQL; owner?: SQL } };
 
 /** Who acts: a caller, or the service itself in an account. */
 type Actor = Caller | { service: true; accountId: string };
 
-/** The statement that writes an audit entry, for the transaction of the change. Writes two rows. */
-export const audit = (db: Database, actor: Actor, { action, subject, of, fields = [] }: Change) =>
-  write(db)`
+/**
+ * The statement that writes an audit entry, for the transaction of the change, before a deletion: about the account's
+ * row with an id, or the one that SQL selects. `fields` are the changed ones. Writes two rows.
+ */
+export function audit(
+  db: Database,
+  actor: Actor,
+  action: Action,
+  table: keyof typeof audited,
+  which: string | SQL,
+  fields: string[] = [],
+) {
+  const row: { subject: SQL; id?: SQL; name?: SQL; owner?: SQL } = audited[table];
+  const { subject, id = sql`id`, owner = sql`account_id` } = row;
+  const isForgotten = action === 'erased' || (action === 'deleted' && table === 'accounts');
+  const name = isForgotten ? sql`null` : (row.name ?? sql`name`);
+  const { accountId } = actor;
+  return write(db)`
     insert into audit_log (account_id, seq, at, actor, actor_id, actor_name, action, subject, subject_id,
       subject_name, fields)
-    select ${actor.accountId},
-      1 + coalesce((select max(seq) from audit_log where account_id = ${actor.accountId}), 0), ${Date.now()},
-      ${kindOf(actor)}, who.id, who.name, ${action}, ${subject}, subject.id, subject.name,
-      ${JSON.stringify(fields)}
-    from (${of}) subject left join (${whoIs(actor)}) who limit 1`;
-
-/** Audits something about the caller's account, if `only` holds. */
-export const auditAccount = (db: Database, caller: Caller, field: string, only = sql`true`) =>
-  audit(db, caller, {
-    action: 'changed',
-    subject: 'account',
-    of: sql`select id, name from accounts where id = ${caller.accountId} and ${only}`,
-    fields: [field],
-  });
+    select ${accountId}, 1 + coalesce((select max(seq) from audit_log where account_id = ${accountId}), 0),
+      ${Date.now()}, ${kindOf(actor)}, who.id, who.name, ${action}, changed.*, ${JSON.stringify(fields)}
+    from (
+      select ${subject}, ${id}, ${name} from ${sql.identifier(table)}
+      where ${owner} = ${accountId} and ${typeof which === 'string' ? sql`id = ${which}` : which}
+    ) changed left join (${whoIs(actor)}) who limit 1`;
+}
 
 function kindOf(actor: Actor): 'operator' | 'person' | 'token' | 'service' {
   if ('service' in actor) return 'service';

@@ -85,12 +85,7 @@ export async function issueToken(
         ${Number(readOnly)}, ${name}, ${hash}, ${value.slice(-4)}, ${Date.now()}, ${expiresAt}
       from (${owner})`,
     rows: db.select().from(tokens).where(eq(tokens.hash, hash)),
-    audited: audit(db, caller, {
-      action: 'created',
-      subject: credentialName(scope),
-      of: sql`select id, name from tokens where hash = ${hash}`,
-      fields: ids ? ['connectionIds'] : [],
-    }),
+    audited: audit(db, caller, 'created', 'tokens', sql`hash = ${hash}`, ids ? ['connectionIds'] : []),
   });
   const { rows } = await asCaller(env, caller, add, { result: { shown: value } });
   const [row] = rows;
@@ -98,8 +93,6 @@ export async function issueToken(
   await storeInKv(env, hash);
   return { ...visible(row), value };
 }
-
-const credentialName = (scope: Scope) => (scope === 'api' ? 'API token' : 'ingest key');
 
 const ownsAll = (db: Database, { accountId }: Caller, ids: string[]) =>
   refuseUnless(
@@ -169,13 +162,7 @@ const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId),
 /** Revokes a credential; with replicas, returns once no cache has it. @throws Refusal: invalid */
 export async function revokeToken(env: Env, caller: Caller, id: string): Promise<Token> {
   const { revoked } = await asCaller(env, caller, (db) => ({
-    audited: audit(db, caller, {
-      action: 'revoked',
-      subject: sql`(select iif(scope = 'api', ${credentialName('api')}, ${credentialName('ingest')})
-        from tokens where id = ${id})`,
-      of: sql`select id, name from tokens
-        where id = ${id} and account_id = ${caller.accountId} and revoked_at is null`,
-    }),
+    audited: audit(db, caller, 'revoked', 'tokens', sql`id = ${id} and revoked_at is null`),
     revoked: db
       .update(tokens)
       .set({ revokedAt: sql`coalesce(revoked_at, ${Date.now()})` })

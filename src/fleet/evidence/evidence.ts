@@ -148,14 +148,10 @@ export async function openEvidence(env: Env, caller: Caller, { accidentId, id, b
   const passes = sql`state = 'stored' and ${id === undefined ? sql`true` : sql`e.id = ${id}`}`;
   const wanted = sql`${ofAccident(caller, accidentId)} and ${passes}`;
   const isNew = sql`not exists (select 1 from json_each(e.opened) where key = ${by} and value > ${now - hourMs})`;
+  const field = `evidence opened: accident ${accidentId}${id ? `, file ${id}` : ''}`;
   const { files } = await asCaller(env, caller, (db) => ({
     files: selectEvidence(db, caller, accidentId, passes),
-    audit: audit(db, caller, {
-      action: 'changed',
-      subject: 'account',
-      of: sql`select a.id, a.name ${wanted} and ${isNew}`,
-      fields: [`evidence opened: accident ${accidentId}${id ? `, file ${id}` : ''}`],
-    }),
+    audit: audit(db, caller, 'changed', 'accounts', sql`exists (select 1 ${wanted} and ${isNew})`, [field]),
     opened: write(db)`
       update evidence set opened = (
         select json_group_object(key, value) from (

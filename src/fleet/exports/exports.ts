@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { auditAccount } from '../../accounts/audit/write.ts';
+import { audit } from '../../accounts/audit/write.ts';
 import type { Position } from '../../platform/db/cursor.ts';
 import { read, refuseUnless, write } from '../../platform/db/database.ts';
 import { asCaller, type Caller, rowsFor } from '../../platform/db/guard.ts';
@@ -95,7 +95,7 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
         where account_id = ${accountId} and requested_at > ${now - dayMs} and requested_by <> ${operators})`,
       `An account can have at most ${maxExportsPerDay} exports a day. Try again tomorrow.`,
     ),
-    auditAccount(db, caller, 'export requested'),
+    audit(db, caller, 'changed', 'accounts', accountId, ['export requested']),
     write(db)`
       insert into exports (id, account_id, requested_by, requested_at, wanted, next_at, expires_at)
       values (${id}, ${accountId}, ${userId}, ${now}, ${JSON.stringify(wanted)}, ${now}, ${now + exportKeptMs})`,
@@ -131,7 +131,9 @@ export async function openFile(env: Env, caller: Caller, id: string, name: strin
     and finished_at is not null and expires_at > ${Date.now()} and f.value->>'name' = ${name}`;
   const { files } = await asCaller(env, caller, (db) => ({
     files: read<{ file: string }>(db)`select f.value as file ${own}`,
-    audited: auditAccount(db, caller, `export downloaded: ${name}`, sql`exists (select 1 ${own})`),
+    audited: audit(db, caller, 'changed', 'accounts', sql`exists (select 1 ${own})`, [
+      `export downloaded: ${name}`,
+    ]),
   }));
   const [found] = files;
   const bucket = bucketOf(env);

@@ -101,11 +101,7 @@ export async function eraseDriver(env: Env, caller: Caller, id: string): Promise
   if (!driver) return found.deletions[0];
   const source = { accountId, connectionId: driver.connectionId, now: at };
   const done = await asCaller(env, caller, (db) => ({
-    audited: audit(db, caller, {
-      action: 'erased',
-      subject: 'driver',
-      of: sql`select id, null as name ${own}`,
-    }),
+    audited: audit(db, caller, 'erased', 'drivers', id),
     erased: write(db)`
       insert into erased_drivers (id, account_id, connection_id, erased_at)
       select id, account_id, connection_id, ${at} ${own}`,

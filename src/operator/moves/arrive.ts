@@ -1,4 +1,3 @@
-import { sql } from 'drizzle-orm';
 import { operatorIn } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit/write.ts';
 import { type AccountRow, awaitAccount, forgetMove, setAccount } from '../../accounts/moving.ts';
@@ -96,11 +95,10 @@ async function activate(env: Env, move: Move, account: AccountRow): Promise<void
   const { accountId: id } = move;
   const { name, units, quotas, evidenceDays, evidenceSince } = account;
   const evidence = { evidenceDays, evidenceSince };
-  const of = sql`select id, name from accounts where id = ${id}`;
   await transaction(db, [
     saveMove(db, move, move),
     setAccount(db, id, { status: 'active', cell: null, name, units, quotas, ...evidence }),
-    audit(db, operatorIn(id), { action: 'changed', subject: 'account', of, fields: ['cell'] }),
+    audit(db, operatorIn(id), 'changed', 'accounts', id, ['cell']),
     // The wake-up messages for these times are in the other cell's queue.
     forgetTimers(db, id),
     resumeWebhooks(db, id),

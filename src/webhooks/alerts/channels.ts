@@ -65,7 +65,7 @@ export async function saveChannel(
           problem = null, problem_at = null`
         }`,
     saveMailRule(db, caller, id, rule),
-    auditChannel(db, caller, id, known ? 'changed' : 'created'),
+    audit(db, caller, known ? 'changed' : 'created', 'alert_channels', id),
   ]);
   return id;
 }
@@ -74,7 +74,7 @@ export async function saveChannel(
 export async function removeChannel(env: Env, caller: Caller, id: string): Promise<void> {
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
-    auditChannel(db, caller, id, 'deleted'),
+    audit(db, caller, 'deleted', 'alert_channels', id),
     write(db)`delete from alert_channels where id = ${id}`,
     deleteMailRule(db, caller, id),
   ]);
@@ -113,10 +113,3 @@ const mustBeOurs = (db: Database, { accountId }: Caller, id: string) =>
     sql`exists (select 1 from alert_channels where id = ${id} and account_id = ${accountId})`,
     { kind: 'not found' },
   );
-
-const auditChannel = (db: Database, caller: Caller, id: string, action: 'created' | 'changed' | 'deleted') =>
-  audit(db, caller, {
-    action,
-    subject: 'team channel',
-    of: sql`select id, name from alert_channels where id = ${id}`,
-  });

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { audit } from '../../../accounts/audit/write.ts';
 import { config } from '../../../platform/config.ts';
 import { read, write } from '../../../platform/db/database.ts';
 import { asCaller, type Caller, rowsFor } from '../../../platform/db/guard.ts';
@@ -6,7 +7,7 @@ import { afterAllIds, firstIdAt } from '../../../platform/db/ids.ts';
 import { invalid, invalidField } from '../../../platform/errors.ts';
 import { send } from '../../../platform/queue.ts';
 import { notificationOf, typeOf } from '../../notifications/of-delivery.ts';
-import { auditWebhook, ownWebhook } from '../../stored.ts';
+import { ownWebhook } from '../../stored.ts';
 import { isWaiting } from '../due.ts';
 import { type DeliveryKey, giveUpAfterMs, maxReplayedPerCall, webhookIsPaused } from '../policy.ts';
 import { wakeOf } from '../queue.ts';
@@ -86,7 +87,7 @@ export async function replay(
       audited:
         replayed > 0
           ? undefined
-          : auditWebhook(db, caller, webhookId, 'changed', ['replayed'], sql`changes() > 0`),
+          : audit(db, caller, 'changed', 'webhooks', sql`id = ${webhookId} and changes() > 0`, ['replayed']),
       probe: looked > 0 ? undefined : allowProbe(db, ownWebhookId(caller, webhookId), now),
     }));
     replayed += changed.meta.changes;

@@ -32,8 +32,7 @@ export function acceptRecords(inputs: unknown[]): {
     }
     const { record, problems } = withoutWrongEnd(result.output);
     if (!strict.success) problems.push(...lossesIn(left, strict.issues));
-    const { kind, sourceId } = record;
-    warnings.push(...problems.map((problem) => ({ index, kind, sourceId, ...problem })));
+    warnings.push(...problems.map((problem) => ({ index, ...problem })));
     records.push({ index, record });
   }
   return { accepted: newest(records), rejected, warnings };

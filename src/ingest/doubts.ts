@@ -26,9 +26,10 @@ const timesOf = new Map<string, string[]>(
 export function doubtsAbout(accepted: Accepted[], sent: unknown[], now = 0): RecordWarning[] {
   const newest = Math.max(now, ...accepted.map(({ record }) => whenOf(record)?.time ?? 0));
   return accepted.flatMap(({ index, record }) => {
-    const { kind, sourceId } = record;
     const times: { [name: string]: unknown } = record;
-    const early = (timesOf.get(kind) ?? []).filter((name) => Number(times[name] ?? earliest) < earliest);
+    const early = (timesOf.get(record.kind) ?? []).filter(
+      (name) => Number(times[name] ?? earliest) < earliest,
+    );
     const when = whenOf(record);
     const isFar = early.length === 0 && when !== undefined && when.time < newest - farMs;
     const doubts = [
@@ -38,7 +39,7 @@ export function doubtsAbout(accepted: Accepted[], sent: unknown[], now = 0): Rec
         ? [{ field: 'vin', message: 'is a placeholder, and no VIN' }]
         : []),
     ];
-    return doubts.map((doubt) => ({ index, kind, sourceId, ...doubt }));
+    return doubts.map((doubt) => ({ index, ...doubt }));
   });
 }
 

@@ -36,7 +36,7 @@ export const Rejection = v.object({
 export type Rejection = v.InferOutput<typeof Rejection>;
 
 /** What was wrong with an accepted record. The field may be a path; no value is quoted. */
-export type RecordWarning = { index: number; kind: Kind; sourceId: string; field: string; message: string };
+export type RecordWarning = { index: number; field: string; message: string };
 
 /** Something wrong with accepted records: in how many, and in which first. */
 export const Warning = v.object({

@@ -8,8 +8,8 @@ import { partsOf } from '../platform/parts.ts';
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
 import { doubtsAbout } from './doubts.ts';
-import type { IngestOutcome, RecordWarning, WouldNotify } from './schema.ts';
-import { writeRecords } from './write.ts';
+import type { IngestOutcome, RecordWarning } from './schema.ts';
+import { type WrittenRecords, writeRecords } from './write.ts';
 
 /** A larger call waits for other large calls of the account. */
 export const fewRecords = 50;
@@ -35,17 +35,9 @@ export async function ingest(
   const { accepted, rejected, warnings } = acceptRecords(records);
   warnings.push(...dropForbiddenLinks(env, accepted));
   warnings.push(...doubtsAbout(accepted, records, notify ? source.now : undefined));
-  let [changed, heldBack] = [0, 0];
-  const wouldNotify: WouldNotify[] = [];
-  const write = async (part: Accepted[], claims = 0) => {
-    const written = await writeRecords(env, caller, source, part, { notify, dryRun, claims });
-    changed += written.changed;
-    heldBack += written.heldBack;
-    rejected.push(...written.rejected);
-    warnings.push(...written.warnings);
-    wouldNotify.push(...written.wouldNotify);
-    start(written.work);
-  };
+  const total: WrittenRecords = { changed: 0, rejected, warnings, heldBack: 0, wouldNotify: [] };
+  const write = async (part: Accepted[], claims = 0) =>
+    start(await writeRecords(env, caller, source, part, { notify, dryRun, claims }, total));
   // A call that waits first would hold its claim for too long to use it.
   if (accepted.length <= fewRecords) await write(accepted, start.begins);
   else {
@@ -55,6 +47,7 @@ export async function ingest(
     );
     if (!done) throw new Refusal({ kind: 'rate limited', retryAfter: 1 });
   }
+  const { changed, heldBack, wouldNotify } = total;
   const refused = new Set(rejected.map(({ index }) => index));
   return {
     accepted: changed,
@@ -73,10 +66,7 @@ function dropForbiddenLinks(env: Env, accepted: Accepted[]): RecordWarning[] {
     const allowed = record.evidence.filter(({ url }) => isAllowed(env, url));
     if (allowed.length === record.evidence.length) return [];
     record.evidence = allowed;
-    const { kind, sourceId } = record;
-    return [
-      { index, kind, sourceId, field: 'evidence.url', message: 'must be a public address; it was dropped' },
-    ];
+    return [{ index, field: 'evidence.url', message: 'must be a public address; it was dropped' }];
   });
 }
 

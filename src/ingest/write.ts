@@ -28,12 +28,11 @@ export type WrittenRecords = {
   warnings: RecordWarning[];
   heldBack: number;
   wouldNotify: WouldNotify[];
-  work: NewWork[];
 };
 
 /**
- * Stores records with notifications and deliveries in one transaction, which may be repeated. A
- * `dryRun` stores nothing, and finds who would be notified.
+ * Stores records with notifications and deliveries in one transaction, which may be repeated, and adds to
+ * `total`. A `dryRun` stores nothing, and finds who would be notified. Returns work on new deliveries.
  */
 export async function writeRecords(
   env: Env,
@@ -41,7 +40,8 @@ export async function writeRecords(
   source: Source,
   accepted: Accepted[],
   { notify, dryRun, claims }: { notify: boolean; dryRun: boolean; claims: number },
-): Promise<WrittenRecords> {
+  total: WrittenRecords,
+): Promise<NewWork[]> {
   const batches = batchesOf(source, accepted);
   const notified = notify ? batches.filter(({ notifications }) => notifications.length > 0) : [];
   const claiming = claims > 0 ? notified.find(({ type }) => type === EVENT) : undefined;
@@ -64,20 +64,16 @@ export async function writeRecords(
   const hasAccident = accepted.some(({ record }) => record.kind === 'accident');
   const refused = whenOverQuota(caller.accountId, source.now, hasAccident);
   const results = await asCaller(env, caller, statements, { repeatable: true, dryRun, refused });
-  return results.batches.reduce<WrittenRecords>(
-    (sum, { notified, recipients, heldBack, kept: { found } }, place) => {
-      const batch = batches[place] as Batch; // D1 returns a result for each, in order
-      const kept: Kept = JSON.parse(found[0]?.value ?? '{}');
-      sum.heldBack += heldBack?.counted[0]?.value ?? 0;
-      sum.changed += kept.changed;
-      sum.warnings.push(...warningsIn(batch, kept));
-      sum.rejected.push(...orphansIn(batch, kept));
-      sum.wouldNotify.push(...wouldNotify(batch, JSON.parse(recipients?.[0]?.value ?? '[]')));
-      if (notified) sum.work.push(...workOf(source, batch, notified));
-      return sum;
-    },
-    { changed: 0, rejected: [], warnings: [], heldBack: 0, wouldNotify: [], work: [] },
-  );
+  return results.batches.flatMap(({ notified, recipients, heldBack, kept: { found } }, place) => {
+    const batch = batches[place] as Batch; // D1 returns a result for each, in order
+    const kept: Kept = JSON.parse(found[0]?.value ?? '{}');
+    total.heldBack += heldBack?.counted[0]?.value ?? 0;
+    total.changed += kept.changed;
+    total.warnings.push(...warningsIn(batch, kept));
+    total.rejected.push(...orphansIn(batch, kept));
+    total.wouldNotify.push(...wouldNotify(batch, JSON.parse(recipients?.[0]?.value ?? '[]')));
+    return notified ? workOf(source, batch, notified) : [];
+  });
 }
 
 /** Whether a row, of an accident, links to files. */
@@ -114,11 +110,9 @@ type Kept = { changed: number; warned: number[]; missing: string[][] };
 /** The warnings of records that deserve one now that they are written. */
 function warningsIn({ keeper: { warning }, entries }: Batch, { warned }: Kept): RecordWarning[] {
   return warned.flatMap((place) => {
-    const entry = entries[place];
-    if (!entry || !warning) return [];
-    const { index, record } = entry;
-    const { field, message } = warning;
-    return [{ index, kind: record.kind, sourceId: record.sourceId, field, message }];
+    const { index } = entries[place] ?? {};
+    if (index === undefined || !warning) return [];
+    return [{ index, field: warning.field, message: warning.message }];
   });
 }
 

@@ -1,4 +1,3 @@
-import type { RecordWarning } from '../ingest/schema.ts';
 import { ingest } from '../ingest/service.ts';
 import { unknownParent } from '../ingest/write.ts';
 import { newId } from '../platform/db/ids.ts';
@@ -66,9 +65,13 @@ async function write(
     (messages: DeliveryMessage[]) => wakes.push(send(env.DELIVERIES, messages)),
   );
   await Promise.all(wakes);
+  const doubtful = [...Map.groupBy(warnings, ({ index }) => index)].map(([index, found]) => {
+    const reason = found.map(sentence).join('. ').slice(0, maxReason);
+    return { index, sourceId: String(records[index]?.sourceId), reason, accepted: true as const };
+  });
   return [
-    ...rejected.map(({ index, sourceId, message: reason }) => ({ index, sourceId, reason })),
-    ...warningsByRecord(warnings),
+    ...rejected.map(({ message: reason, ...refused }) => ({ ...refused, reason })),
+    ...doubtful,
   ].flatMap(({ index, sourceId, ...found }) => {
     const record = records[index];
     return record ? [{ record, kind: record.kind, sourceId: sourceId ?? '', ...found }] : [];
@@ -76,15 +79,6 @@ async function write(
 }
 
 const maxReason = 500;
-
-function warningsByRecord(warnings: RecordWarning[]) {
-  const byRecord = Map.groupBy(warnings, ({ index }) => index);
-  return [...byRecord].map(([index, found]) => {
-    const [{ sourceId = '' } = {}] = found;
-    const reason = found.map(sentence).join('. ').slice(0, maxReason);
-    return { index, sourceId, reason, accepted: true as const };
-  });
-}
 
 /** A vehicle until its feed has it: any version of the provider's own is newer. */
 const placeholder = (sourceId: unknown, known: ProviderRecord | undefined): ProviderRecord => ({

@@ -171,10 +171,9 @@ it('a warning says what was wrong and what became of the value, and never quotes
     driver({ email: 'secret', phone: 'secret\u0000', licenseNumber: { secret: 1 } }),
     { kind: 'nothing' },
   ]);
-  const about = { index: 0, kind: 'driver', sourceId: 'driver-1' };
   expect(warnings).toEqual([
-    { ...about, field: 'email', message: 'must be an email address; its value was dropped' },
-    { ...about, field: 'phone', message: 'must not contain control characters; its value was corrected' },
-    { ...about, field: 'licenseNumber', message: 'must be a string; its value was dropped' },
+    { index: 0, field: 'email', message: 'must be an email address; its value was dropped' },
+    { index: 0, field: 'phone', message: 'must not contain control characters; its value was corrected' },
+    { index: 0, field: 'licenseNumber', message: 'must be a string; its value was dropped' },
   ]);
 });

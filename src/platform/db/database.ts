@@ -13,42 +13,31 @@ type Drizzle = DrizzleD1Database & { $client: D1Database };
 const full = (db: Database) => db as Drizzle;
 
 /** A statement that only reads: ``read<Row>(db)`select …` ``. */
-export const read =
-  <T>(db: Database) =>
-  (strings: TemplateStringsArray, ...values: unknown[]) =>
-    made('read', db, full(db).all<T>(sql(strings, ...values)));
+export const read = <T>(db: Database) => template('read', db, (query) => full(db).all<T>(query));
 
 /** The same with D1's result: its rows and, in `meta`, what it cost and how large the database is. */
-export const readResult =
-  (db: Database) =>
-  (strings: TemplateStringsArray, ...values: unknown[]) =>
-    made('read', db, full(db).run(sql(strings, ...values)));
+export const readResult = (db: Database) => template('read', db, (query) => full(db).run(query));
 
 /** A statement that reads one `value`, which dry runs read as well. */
-export const readValue =
-  <T>(db: Database) =>
-  (strings: TemplateStringsArray, ...values: unknown[]) =>
-    made('value', db, full(db).all<{ value: T }>(sql`select (${sql(strings, ...values)}) as value`));
+export const readValue = <T>(db: Database) =>
+  template('value', db, (query) => full(db).all<{ value: T }>(sql`select (${query}) as value`));
 
 /** A statement that writes, with D1's result. `writeReturning` reads each returned row twice more. */
-export const write =
-  (db: Database) =>
-  (strings: TemplateStringsArray, ...values: unknown[]) =>
-    made('write', db, full(db).run(sql(strings, ...values)));
+export const write = (db: Database) => template('write', db, (query) => full(db).run(query));
 
 /** A statement that writes. Its result is what it returns, of type `T`. */
-export const writeReturning =
-  <T>(db: Database) =>
-  (strings: TemplateStringsArray, ...values: unknown[]) =>
-    made('write', db, full(db).all<T>(sql(strings, ...values)));
+export const writeReturning = <T>(db: Database) => template('write', db, (query) => full(db).all<T>(query));
 
 /** Drizzle 0.45's D1 batch fails over raw statements' parameters. */
-function made<T>(kind: Kind, db: Database, raw: SQLiteRaw<T>): Made<T> {
-  const query = raw.getQuery();
-  const stmt = db.$client.prepare(query.sql);
-  const execute = (): Promise<T> => transaction<Statement>(db, raw);
-  return Object.assign(raw, { kind, stmt, getQuery: () => query, execute });
-}
+const template =
+  <T>(kind: Kind, db: Database, made: (query: SQL) => SQLiteRaw<T>) =>
+  (strings: TemplateStringsArray, ...values: unknown[]): Made<T> => {
+    const raw = made(sql(strings, ...values));
+    const query = raw.getQuery();
+    const stmt = db.$client.prepare(query.sql);
+    const execute = (): Promise<T> => transaction<Statement>(db, raw);
+    return Object.assign(raw, { kind, stmt, getQuery: () => query, execute });
+  };
 
 type Kind = 'read' | 'value' | 'write';
 type Made<T> = SQLiteRaw<T> & { kind: Kind };

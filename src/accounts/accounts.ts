@@ -1,4 +1,4 @@
-import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
+import { and, ne, type SQL, sql } from 'drizzle-orm';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
 import {
   type Database,
@@ -11,6 +11,7 @@ import {
 } from '../platform/db/database.ts';
 import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { insertRow, readRows, writeRows } from '../platform/db/rows.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { accounts, type Quotas } from '../platform/db/tables.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
@@ -26,16 +27,9 @@ export type Account = Pick<
 
 /** A slice of the accounts, oldest first. */
 export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<Account>> {
-  const db = openDatabase(env);
-  const rows = await transaction(
-    db,
-    db
-      .select()
-      .from(accounts)
-      .where(and(ne(accounts.id, nobody), ne(accounts.status, 'moved'), following(accounts, slice)))
-      .orderBy(accounts.createdAt, accounts.id)
-      .limit(slice.limit + 1),
-  );
+  const which = and(ne(accounts.id, nobody), ne(accounts.status, 'moved'), following(accounts, slice));
+  const rows = await readRows(openDatabase(env), accounts)`
+    where ${which} order by created_at, id limit ${slice.limit + 1}`;
   return sliceOf(rows, slice);
 }
 
@@ -46,7 +40,7 @@ export async function createAccount(env: Env, name: string): Promise<Account> {
   const account = { id, name, createdAt: Date.now(), ...usual };
   const db = openDatabase(env);
   await transaction(db, [
-    db.insert(accounts).values(account),
+    insertRow(db, accounts, account),
     audit(db, operatorIn(id), 'created', 'accounts', id),
   ]);
   return account;
@@ -72,15 +66,10 @@ export async function changeAccount(
   const changed = [...(name === undefined ? [] : ['name']), ...setIn(quotas)];
   const action = status === undefined ? 'changed' : status === 'active' ? 'activated' : 'suspended';
   const { rows } = await asCaller(env, caller, (db) => ({
-    rows: db
-      .update(accounts)
-      .set({
-        name: name ?? sql`${accounts.name}`,
-        status: status ?? sql`${accounts.status}`,
-        quotas: sql`json_patch(${accounts.quotas}, ${JSON.stringify(quotas)})`,
-      })
-      .where(and(eq(accounts.id, id), ne(accounts.id, nobody)))
-      .returning(),
+    rows: writeRows(db, accounts)`
+      update accounts set name = coalesce(${name ?? null}, name), status = coalesce(${status ?? null}, status),
+        quotas = json_patch(quotas, ${JSON.stringify(quotas)})
+      where id = ${id} and id <> ${nobody}`,
     audited:
       changed.length > 0 || status !== undefined
         ? audit(db, caller, action, 'accounts', id, changed)
@@ -114,7 +103,7 @@ export async function setUnits(env: Env, caller: Caller, units: Units): Promise<
   const { accountId } = caller;
   await asCaller(env, caller, (db) => [
     audit(db, caller, 'changed', 'accounts', sql`units <> ${units}`, ['units']),
-    db.update(accounts).set({ units }).where(eq(accounts.id, accountId)),
+    write(db)`update accounts set units = ${units} where id = ${accountId}`,
   ]);
 }
 

@@ -1,19 +1,19 @@
-import { eq, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { type Database, refuseUnless, write } from '../platform/db/database.ts';
+import { assigned } from '../platform/db/rows.ts';
 import { accounts } from '../platform/db/tables.ts';
 
 export type AccountRow = typeof accounts.$inferSelect;
 
 /** The statement for the cell where an account goes: until it lives there, its row leads back. */
 export const awaitAccount = (db: Database, { id, createdAt }: AccountRow, cell: string) =>
-  db
-    .insert(accounts)
-    .values({ id, name: '', status: 'moved', createdAt, cell })
-    .onConflictDoUpdate({ target: accounts.id, set: { cell } });
+  write(db)`
+    insert into accounts (id, name, status, created_at, cell) values (${id}, '', 'moved', ${createdAt}, ${cell})
+    on conflict (id) do update set cell = excluded.cell`;
 
 /** The statement that changes where an account lives, or whether it can be written. */
 export const setAccount = (db: Database, id: string, values: Partial<AccountRow>) =>
-  db.update(accounts).set(values).where(eq(accounts.id, id));
+  write(db)`update accounts set ${assigned(accounts, values)} where id = ${id}`;
 
 /** The statements after which it no longer lives here: its people's sessions are unknown. */
 export const leave = (db: Database, id: string, cell: string) => [

@@ -1,9 +1,15 @@
 import { and, eq, sql } from 'drizzle-orm';
-import type { BatchItem } from 'drizzle-orm/batch';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
-import { type Database, refuseUnless, write, writeReturning } from '../platform/db/database.ts';
+import {
+  type Database,
+  refuseUnless,
+  type Statements,
+  write,
+  writeReturning,
+} from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { assigned, readRows, writeRows } from '../platform/db/rows.ts';
 import { portalUsers } from '../platform/db/tables.ts';
 import { dayMs, hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
@@ -22,13 +28,13 @@ export async function addPortalUser(
   caller: Caller,
   email: string,
   role: Role,
-  alongside: (db: Database) => readonly BatchItem<'sqlite'>[],
+  alongside: (db: Database) => Statements,
 ): Promise<PortalUser> {
   const { accountId } = caller;
   const { users } = await asCaller(env, caller, (db) => ({
     ...addPending(db, caller, { email, role }),
     alongside: alongside(db),
-    users: db.select().from(portalUsers).where(sql`email = ${email} and account_id = ${accountId}`),
+    users: readRows(db, portalUsers)`where email = ${email} and account_id = ${accountId}`,
   }));
   const [user] = users;
   if (user?.confirmedAt === null) return user;
@@ -59,13 +65,11 @@ export async function listPortalUsers(
   caller: Caller,
   slice: SliceQuery,
 ): Promise<Slice<PortalUser>> {
-  const users = await asCaller(env, caller, (db) =>
-    db
-      .select()
-      .from(portalUsers)
-      .where(and(eq(portalUsers.accountId, caller.accountId), following(portalUsers, slice)))
-      .orderBy(portalUsers.createdAt, portalUsers.id)
-      .limit(slice.limit + 1),
+  const which = and(eq(portalUsers.accountId, caller.accountId), following(portalUsers, slice));
+  const users = await asCaller(
+    env,
+    caller,
+    (db) => readRows(db, portalUsers)`where ${which} order by created_at, id limit ${slice.limit + 1}`,
   );
   return sliceOf(users, slice);
 }
@@ -79,9 +83,7 @@ export async function findPortalUser(
   caller: Caller,
   userId: string,
 ): Promise<PortalUser | undefined> {
-  const [user] = await asCaller(env, caller, (db) =>
-    db.select().from(portalUsers).where(own(caller, userId)),
-  );
+  const [user] = await asCaller(env, caller, (db) => readRows(db, portalUsers)`where ${own(caller, userId)}`);
   return user;
 }
 
@@ -95,7 +97,8 @@ export async function setPreferences(
   userId: string,
   chosen: Preferences,
 ): Promise<void> {
-  const set = (db: Database) => db.update(portalUsers).set(chosen).where(own(caller, userId));
+  const set = (db: Database) =>
+    write(db)`update portal_users set ${assigned(portalUsers, chosen)} where ${own(caller, userId)}`;
   await asCaller(env, caller, set, { repeatable: true });
 }
 
@@ -106,7 +109,8 @@ export async function setRole(env: Env, caller: Caller, userId: string, role: Ro
     audited: audit(db, caller, 'changed', 'portal_users', sql`id = ${userId} and role <> ${role}`, [
       `role: ${role}`,
     ]),
-    changed: db.update(portalUsers).set({ role }).where(own(caller, userId)).returning(),
+    changed: writeRows(db, portalUsers)`
+      update portal_users set role = ${role} where ${own(caller, userId)}`,
   }));
   return known(changed);
 }
@@ -116,7 +120,7 @@ export async function removePortalUser(env: Env, caller: Caller, userId: string)
   const { removed } = await asCaller(env, caller, (db) => ({
     allowed: 'operator' in caller ? undefined : unlessLastAdmin(db, caller, userId),
     audited: audit(db, caller, 'deleted', 'portal_users', userId),
-    removed: db.delete(portalUsers).where(own(caller, userId)).returning(),
+    removed: writeRows(db, portalUsers)`delete from portal_users where ${own(caller, userId)}`,
   }));
   return known(removed);
 }

@@ -6,6 +6,7 @@ import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/
 import { type Database, refuseUnless, unlessTaken, write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { assigned, insertRow, readRows, writeRows } from '../platform/db/rows.ts';
 import { connections } from '../platform/db/tables.ts';
 import { invalid, invalidField } from '../platform/errors.ts';
 import { capital } from '../platform/text.ts';
@@ -26,13 +27,11 @@ export async function sliceConnections(
   caller: Caller,
   slice: SliceQuery,
 ): Promise<Slice<Connection>> {
-  const rows = await asCaller(env, caller, (db) =>
-    db
-      .select()
-      .from(connections)
-      .where(and(eq(connections.accountId, caller.accountId), following(connections, slice)))
-      .orderBy(connections.createdAt, connections.id)
-      .limit(slice.limit + 1),
+  const which = and(eq(connections.accountId, caller.accountId), following(connections, slice));
+  const rows = await asCaller(
+    env,
+    caller,
+    (db) => readRows(db, connections)`where ${which} order by created_at, id limit ${slice.limit + 1}`,
   );
   return sliceOf(rows, slice);
 }
@@ -42,7 +41,7 @@ export const findConnection = async (env: Env, caller: Caller, id: string): Prom
 
 /** The statement that reads one of the account's connections. */
 export const selectConnection = (db: Database, caller: Caller, id: string) =>
-  db.select().from(connections).where(isOwn(caller, id));
+  readRows(db, connections)`where ${isOwn(caller, id)}`;
 
 const isOwn = ({ accountId }: Caller, id: string) =>
   and(eq(connections.id, id), eq(connections.accountId, accountId));
@@ -86,7 +85,7 @@ export function addConnection(db: Database, caller: Caller, connection: Connecti
     select count(*) from (select 1 from connections where account_id = ${accountId} limit ${most}))`;
   return [
     refuseUnless(db, sql`${count} < ${most}`, `An account can have at most ${most} connections`),
-    db.insert(connections).values(connection),
+    insertRow(db, connections, connection),
     recordConnection(db, connection),
     audit(db, caller, 'created', 'connections', connection.id),
   ] as const;
@@ -106,11 +105,8 @@ export async function updateConnection(
   const fields = Object.keys(changes).map((key) => (key === 'tsp' ? 'tSP' : key));
   const { changed } = await savingExternalId('connection', () =>
     asCaller(env, caller, (db) => ({
-      changed: db
-        .update(connections)
-        .set({ ...changes, updatedAt })
-        .where(isOwn(caller, id))
-        .returning(),
+      changed: writeRows(db, connections)`
+        update connections set ${assigned(connections, { ...changes, updatedAt })} where ${isOwn(caller, id)}`,
       record: recordConnection(db, { id, accountId, updatedAt }),
       audit: audit(db, caller, 'changed', 'connections', id, fields),
     })),

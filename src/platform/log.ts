@@ -103,21 +103,15 @@ export const fault = (level: 'warn' | 'error', what: Fault): void => log({ level
 /** `file` is the key of the file that is concerned, which names no person. */
 type Described = { error: string; stack?: string; file?: string };
 
-/** An error as the log may show it: Drizzle's messages contain values, and a SyntaxError's the text. */
+/** An error as the log may show it: a SyntaxError's message contains the text. */
 export function described(error: unknown): Described {
   if (!(error instanceof Error)) return { error: typeof error };
   const file = 'key' in error && typeof error.key === 'string' ? { file: error.key } : {};
   if (error.cause instanceof Error) return { ...described(error.cause), ...file };
   const { name, message, stack = '' } = error;
-  const shown =
-    name === 'SyntaxError'
-      ? name
-      : message.startsWith('Failed query')
-        ? 'Failed query'
-        : `${name}: ${message}`;
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
   return {
-    error: shown,
+    error: name === 'SyntaxError' ? name : `${name}: ${message}`,
     ...file,
     ...(frames.length > 0 && { stack: frames.map((frame) => frame.trim()).join('\n') }),
   };

@@ -1,5 +1,4 @@
 import { type SQL, sql } from 'drizzle-orm';
-import type { BatchItem } from 'drizzle-orm/batch';
 import {
   addConnection,
   type Connection,
@@ -8,7 +7,7 @@ import {
   selectConnection,
 } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
-import { type Database, read, write } from '../platform/db/database.ts';
+import { type Database, read, type Statements, write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { ACCIDENT } from './notifications/types.ts';
 
@@ -41,7 +40,7 @@ export async function createConnection(
   env: Env,
   caller: Caller,
   input: NewConnection,
-  alongside: (db: Database) => BatchItem<'sqlite'>[] = () => [],
+  alongside: (db: Database) => Statements = () => [],
 ): Promise<CoveredConnection> {
   const connection = newConnection(caller, input);
   const { covered } = await asCaller(env, caller, (db) => ({

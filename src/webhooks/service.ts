@@ -13,6 +13,7 @@ import {
 } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { assigned, insertRow } from '../platform/db/rows.ts';
 import { webhooks } from '../platform/db/tables.ts';
 import { type Failure, invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
@@ -75,7 +76,7 @@ export async function createWebhook(
   const create = (db: Database) => ({
     known: ownsConnections(db, caller, input),
     room: refuseUnless(db, room, `An account can have at most ${maxWebhooks} webhooks`),
-    inserted: db.insert(webhooks).values({ id, accountId, createdAt: Date.now(), ...columns, ...labels }),
+    inserted: insertRow(db, webhooks, { id, accountId, createdAt: Date.now(), ...columns, ...labels }),
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
     audited: audit(db, caller, 'created', 'webhooks', id, columns.allConnections ? ['allConnections'] : []),
@@ -120,18 +121,15 @@ export async function updateWebhook(
       revision === undefined ? 'Invalid webhook id' : changed,
     ),
     known: ownsConnections(db, caller, input),
-    updated: db
-      .update(webhooks)
-      .set({
-        ...columns,
-        ...labels,
-        headers: headers ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
-        filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : filters,
-        ...(columns.oauth !== undefined && { oauthToken: null }),
-        signing: signing && sql`coalesce(${webhooks.signing}, ${signing})`,
-        ...(input.signing === false && { signing: null }),
-      })
-      .where(own),
+    updated: write(db)`update webhooks set ${assigned(webhooks, {
+      ...columns,
+      ...labels,
+      headers: headers ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
+      filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : filters,
+      ...(columns.oauth !== undefined && { oauthToken: null }),
+      signing: signing && sql`coalesce(${webhooks.signing}, ${signing})`,
+      ...(input.signing === false && { signing: null }),
+    })} where ${own}`,
     unsubscribed: write(db)`delete from webhook_connections where webhook_id = ${id}`,
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
@@ -202,10 +200,7 @@ export async function setReceiverLimits(
 ): Promise<void> {
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
-    db
-      .update(webhooks)
-      .set({ id, ...limits })
-      .where(ownWebhook(caller, id)),
+    write(db)`update webhooks set ${assigned(webhooks, { id, ...limits })} where ${ownWebhook(caller, id)}`,
     audit(db, caller, 'changed', 'webhooks', id, Object.keys(limits)),
   ]);
 }

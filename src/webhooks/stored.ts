@@ -1,7 +1,8 @@
-import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { unseal } from '../platform/crypto.ts';
 import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
+import { readRows } from '../platform/db/rows.ts';
 import { webhooks } from '../platform/db/tables.ts';
 import { pick, plainFields } from './fields.ts';
 import { type Filters, filtersOf } from './filters.ts';
@@ -30,9 +31,7 @@ export type StoredWebhook = Webhook & Labels & { revision: string };
 
 /** All webhooks of the caller's account, oldest first. */
 export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebhook[]> {
-  const rows = await asCaller(env, caller, (db) =>
-    selectWebhooks(db, isOwned(caller)).orderBy(webhooks.createdAt, webhooks.id),
-  );
+  const rows = await asCaller(env, caller, (db) => selectWebhooks(db, isOwned(caller)));
   return Promise.all(rows.map((row) => opened(env, row)));
 }
 
@@ -82,20 +81,13 @@ const canonical = (value: unknown): string =>
 /** Changes each time a webhook is saved: its headers get a new nonce, or a mark. */
 export const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved', ${webhooks.headers}->>'iv')`;
 
-/** Selects webhooks for `opened`. */
+/** Selects webhooks for `opened`, oldest first. */
 export const selectWebhooks = (db: Database, which: SQL | undefined) =>
-  db
-    .select({
-      ...getTableColumns(webhooks),
-      connectionIds: sql<string>`(select json_group_array(connection_id) from (
-        select connection_id from webhook_connections where webhook_id = ${webhooks.id} order by place))`.as(
-        'connection_ids',
-      ),
-      revision: revisionColumn.as('revision'),
-    })
-    .from(webhooks)
-    .where(which)
-    .$dynamic();
+  readRows(db, webhooks, {
+    connectionIds: sql<string>`(select json_group_array(connection_id) from (
+      select connection_id from webhook_connections where webhook_id = ${webhooks.id} order by place))`,
+    revision: revisionColumn,
+  })`where ${which} order by created_at, id`;
 
 export type SelectedWebhook = Awaited<ReturnType<typeof selectWebhooks>>[number];
 

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, isNull, sql } from 'drizzle-orm';
+import { and, eq, isNull, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/cursor.ts';
@@ -12,9 +12,9 @@ import {
 } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
-import { withRetries } from '../../platform/db/retry.ts';
+import { readRows, writeRows } from '../../platform/db/rows.ts';
 import { openDatabase } from '../../platform/db/system.ts';
-import { accounts, connections, tokens } from '../../platform/db/tables.ts';
+import { connections, tokens } from '../../platform/db/tables.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
@@ -84,7 +84,7 @@ export async function issueToken(
       select ${newId()}, account_id, connection_id, ${ids ? JSON.stringify(ids) : null}, ${scope},
         ${Number(readOnly)}, ${name}, ${hash}, ${value.slice(-4)}, ${Date.now()}, ${expiresAt}
       from (${owner})`,
-    rows: db.select().from(tokens).where(eq(tokens.hash, hash)),
+    rows: readRows(db, tokens)`where hash = ${hash}`,
     audited: audit(db, caller, 'created', 'tokens', sql`hash = ${hash}`, ids ? ['connectionIds'] : []),
   });
   const { rows } = await asCaller(env, caller, add, { result: { shown: value } });
@@ -130,30 +130,28 @@ export async function listTokens(
   slice: SliceQuery,
   { scope, connectionId }: { scope?: Scope; connectionId?: string } = {},
 ): Promise<Slice<CreatedToken>> {
-  const createdBy = creatorOfToken(sql`tokens.id`, sql`tokens.account_id`).as('created_by');
-  const names =
-    sql<string>`(select json_group_array(coalesce(c.name, c.tsp)) from json_each(tokens.connection_ids) i
-    cross join connections c on c.id = i.value)`.as('names');
-  const { hash: _hash, accountId: _accountId, ...columns } = getTableColumns(tokens);
-  const which = [
+  const createdBy = creatorOfToken(sql`tokens.id`, sql`tokens.account_id`);
+  const names = sql<string>`(select json_group_array(coalesce(c.name, c.tsp)) from json_each(tokens.connection_ids) i
+    cross join connections c on c.id = i.value)`;
+  const which = and(
+    activeOf(caller),
     scope && eq(tokens.scope, scope),
     connectionId === undefined ? undefined : eq(tokens.connectionId, connectionId),
-  ];
-  const rows = await asCaller(env, caller, (db) =>
-    db
-      .select({ ...columns, createdBy, names })
-      .from(tokens)
-      .where(and(activeOf(caller), ...which, following(tokens, slice, 'newest first')))
-      .orderBy(desc(tokens.createdAt), desc(tokens.id))
-      .limit(slice.limit + 1),
+    following(tokens, slice, 'newest first'),
   );
-  return sliceOf(rows, slice);
+  const rows = await asCaller(
+    env,
+    caller,
+    (db) => readRows(db, tokens, { createdBy, names })`
+      where ${which} order by created_at desc, id desc limit ${slice.limit + 1}`,
+  );
+  return sliceOf(rows.map(visible), slice);
 }
 
 /** A credential of the account; undefined if it does not exist or was revoked. */
 export async function findTokenById(env: Env, caller: Caller, id: string): Promise<Token | undefined> {
   const which = and(activeOf(caller), eq(tokens.id, id));
-  const [row] = await asCaller(env, caller, (db) => db.select().from(tokens).where(which));
+  const [row] = await asCaller(env, caller, (db) => readRows(db, tokens)`where ${which}`);
   return row && visible(row);
 }
 
@@ -163,11 +161,9 @@ const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId),
 export async function revokeToken(env: Env, caller: Caller, id: string): Promise<Token> {
   const { revoked } = await asCaller(env, caller, (db) => ({
     audited: audit(db, caller, 'revoked', 'tokens', sql`id = ${id} and revoked_at is null`),
-    revoked: db
-      .update(tokens)
-      .set({ revokedAt: sql`coalesce(revoked_at, ${Date.now()})` })
-      .where(and(eq(tokens.id, id), eq(tokens.accountId, caller.accountId)))
-      .returning(),
+    revoked: writeRows(db, tokens)`
+      update tokens set revoked_at = coalesce(revoked_at, ${Date.now()})
+      where id = ${id} and account_id = ${caller.accountId}`,
   }));
   const [row] = revoked;
   if (!row) throw invalid('Unknown token');
@@ -180,21 +176,21 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
 /** Looks up a credential by its hash in D1. Undefined for one that is unknown, revoked or expired. */
 export async function findToken(env: Env, hash: string): Promise<KnownToken | undefined> {
   const now = Date.now();
-  const stored = openDatabase(env)
-    .select({ token: tokens, connection: connections })
-    .from(tokens)
-    .innerJoin(accounts, eq(accounts.id, tokens.accountId))
-    .leftJoin(connections, eq(connections.id, tokens.connectionId))
-    .where(and(eq(tokens.hash, hash), isNull(tokens.revokedAt)));
-  const [row] = await withRetries(() => stored.execute(), true);
-  if (!row || (row.token.expiresAt && row.token.expiresAt <= now)) return undefined;
-  const { id, accountId, readOnly, expiresAt } = row.token;
-  const connectionIds = row.token.connectionIds ?? undefined;
-  const known: KnownToken = { id, accountId, readOnly, connectionIds, expiresAt: expiresAt ?? undefined };
-  if (!row.connection) return known;
-  const { id: connectionId, provider, tsp: tSP, incidentTypeMap } = row.connection;
-  const connection = { connectionId, provider, tSP, incidentTypeMap: incidentTypeMap ?? undefined };
-  return { ...known, connection };
+  const { provider, tsp, incidentTypeMap } = connections;
+  const [row] = await readRows(openDatabase(env), tokens, { provider, tSP: tsp, incidentTypeMap })`
+    join accounts on accounts.id = tokens.account_id
+    left join connections on connections.id = tokens.connection_id
+    where hash = ${hash} and revoked_at is null`;
+  if (!row || (row.expiresAt && row.expiresAt <= now)) return undefined;
+  const { id, accountId, readOnly, connectionId } = row;
+  const [connectionIds, expiresAt] = [row.connectionIds ?? undefined, row.expiresAt ?? undefined];
+  const known: KnownToken = { id, accountId, readOnly, connectionIds, expiresAt };
+  if (connectionId === null) return known;
+  const map = row.incidentTypeMap ?? undefined;
+  return {
+    ...known,
+    connection: { connectionId, provider: row.provider, tSP: row.tSP, incidentTypeMap: map },
+  };
 }
 
 async function storeInKv(env: Env, hash: string): Promise<void> {
@@ -239,9 +235,8 @@ async function bestEffort(write: () => Promise<void>): Promise<void> {
     .catch(() => fault('warn', { message: 'KV refused a write' }));
 }
 
-function visible({ hash: _hash, accountId: _accountId, ...token }: typeof tokens.$inferSelect): Token {
-  return token;
-}
+const visible = <T extends typeof tokens.$inferSelect>({ hash: _hash, accountId: _accountId, ...token }: T) =>
+  token;
 
 const tokensPerChunk = 100;
 

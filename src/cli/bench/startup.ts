@@ -5,7 +5,7 @@ import { wranglerOutput } from '../project/wrangler.ts';
 import { type Benchmark, median } from './harness.ts';
 
 const maxActiveMs = 60;
-const maxKiB = 315;
+const maxKiB = 300;
 
 export const startup: Benchmark = {
   about: 'CPU time at start-up, and size of the Worker without assets',

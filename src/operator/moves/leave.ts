@@ -16,6 +16,7 @@ import { config } from '../../platform/config.ts';
 import { checksum } from '../../platform/crypto.ts';
 import { read, transaction } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
+import { readRows } from '../../platform/db/rows.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { accounts } from '../../platform/db/tables.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
@@ -98,9 +99,7 @@ async function stateOf(env: Env, id: string, { to, cancel }: NewMove, move?: Mov
 
 /** @throws Refusal: invalid, for an unknown account */
 async function accountOf(env: Env, id: string): Promise<AccountRow> {
-  const db = openDatabase(env);
-  const which = sql`id = ${id} and id <> ${nobody}`;
-  const [found] = await transaction(db, db.select().from(accounts).where(which));
+  const [found] = await readRows(openDatabase(env), accounts)`where id = ${id} and id <> ${nobody}`;
   if (!found) throw invalid('Unknown account');
   return found;
 }

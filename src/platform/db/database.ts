@@ -1,50 +1,73 @@
 import { is, SQL, sql } from 'drizzle-orm';
-import type { BatchItem } from 'drizzle-orm/batch';
-import type { DrizzleD1Database } from 'drizzle-orm/d1';
-import { SQLiteSelectBase } from 'drizzle-orm/sqlite-core';
-import type { SQLiteRaw } from 'drizzle-orm/sqlite-core/query-builders/raw';
+import { CasingCache } from 'drizzle-orm/casing';
+import { QueryPromise } from 'drizzle-orm/query-promise';
 import { type Failure, Refusal } from '../errors.ts';
 import { d1Reason, withRetries } from './retry.ts';
 
-/** What builds statements. They run by `transaction`; our own also by themselves. */
-export type Database = Pick<Drizzle, 'select' | 'insert' | 'update' | 'delete' | '$client'>;
-type Drizzle = DrizzleD1Database & { $client: D1Database };
-
-const full = (db: Database) => db as Drizzle;
+/** What prepares statements and runs them, by `transaction` or each by itself. */
+export type Database = { d1: Pick<D1Database, 'prepare' | 'batch'> };
 
 /** A statement that only reads: ``read<Row>(db)`select …` ``. */
-export const read = <T>(db: Database) => template('read', db, (query) => full(db).all<T>(query));
+export const read = <T>(db: Database) => template('read', db, rowsIn<T>);
 
 /** The same with D1's result: its rows and, in `meta`, what it cost and how large the database is. */
-export const readResult = (db: Database) => template('read', db, (query) => full(db).run(query));
+export const readResult = (db: Database) => template('read', db, wholeResult);
 
 /** A statement that reads one `value`, which dry runs read as well. */
 export const readValue = <T>(db: Database) =>
-  template('value', db, (query) => full(db).all<{ value: T }>(sql`select (${query}) as value`));
+  template('value', db, rowsIn<{ value: T }>, (query) => sql`select (${query}) as value`);
 
 /** A statement that writes, with D1's result. `writeReturning` reads each returned row twice more. */
-export const write = (db: Database) => template('write', db, (query) => full(db).run(query));
+export const write = (db: Database) => template('write', db, wholeResult);
 
 /** A statement that writes. Its result is what it returns, of type `T`. */
-export const writeReturning = <T>(db: Database) => template('write', db, (query) => full(db).all<T>(query));
+export const writeReturning = <T>(db: Database) => template('write', db, rowsIn<T>);
 
-/** Drizzle 0.45's D1 batch fails over raw statements' parameters. */
-const template =
-  <T>(kind: Kind, db: Database, made: (query: SQL) => SQLiteRaw<T>) =>
-  (strings: TemplateStringsArray, ...values: unknown[]): Made<T> => {
-    const raw = made(sql(strings, ...values));
-    const query = raw.getQuery();
-    const stmt = db.$client.prepare(query.sql);
-    const execute = (): Promise<T> => transaction<Statement>(db, raw);
-    return Object.assign(raw, { kind, stmt, getQuery: () => query, execute });
-  };
+/** Makes statements of a kind. `resultOf` makes their results of D1's, and `whole` the query of what is written. */
+export const template =
+  <T>(
+    kind: Statement['kind'],
+    db: Database,
+    resultOf: Statement<T>['resultOf'],
+    whole = (query: SQL) => query,
+  ) =>
+  (strings: TemplateStringsArray, ...values: unknown[]) =>
+    new Statement(kind, db, whole(sql(strings, ...values)), resultOf);
 
-type Kind = 'read' | 'value' | 'write';
-type Made<T> = SQLiteRaw<T> & { kind: Kind };
-export type Write = Made<D1Result>;
+const rowsIn = <T>({ results }: D1Result) => results as T[]; // as the statement selects them
+const wholeResult = (result: D1Result) => result;
 
-/** One of the above, or one made by Drizzle's query builder. */
-export type Statement = BatchItem<'sqlite'>;
+const dialect = {
+  casing: new CasingCache(),
+  escapeName: (name: string) => `"${name}"`,
+  escapeParam: () => '?',
+  escapeString: (text: string) => `'${text.replaceAll("'", "''")}'`,
+};
+
+/** A statement of a transaction, which runs by itself if it is awaited. */
+export class Statement<T = unknown> extends QueryPromise<T> {
+  readonly kind: 'read' | 'value' | 'write';
+  readonly query: SQL;
+  readonly prepared: D1PreparedStatement;
+  readonly resultOf: (result: D1Result) => T;
+  readonly #db: Database;
+
+  constructor(kind: Statement['kind'], db: Database, query: SQL, resultOf: Statement<T>['resultOf']) {
+    super();
+    const { sql: text, params } = query.toQuery(dialect);
+    this.kind = kind;
+    this.query = query;
+    this.prepared = db.d1.prepare(text).bind(...params);
+    this.resultOf = resultOf;
+    this.#db = db;
+  }
+
+  override execute(): Promise<T> {
+    return transaction<Statement<T>>(this.#db, this) as Promise<T>;
+  }
+}
+
+export type Write = Statement<D1Result>;
 
 /** The statements of a transaction, in order, by names or in lists. */
 export type Statements =
@@ -56,34 +79,28 @@ export type Statements =
 /** The results of statements by their names, or those of a list in a list. */
 export type Results<S> = Statements extends S
   ? unknown
-  : S extends Statement
-    ? S['_']['result']
+  : S extends Statement<infer T>
+    ? T
     : S extends undefined
       ? undefined
       : S extends readonly (infer T)[]
         ? Results<T>[]
         : { -readonly [name in keyof S]: Results<S[name]> };
 
-const isStatement = (value: Statements): value is Statement => value !== undefined && 'getSQL' in value;
-
 function inOrder(statements: Statements): Statement[] {
   if (statements === undefined) return [];
-  return isStatement(statements) ? [statements] : Object.values(statements).flatMap(inOrder);
+  return statements instanceof Statement ? [statements] : Object.values(statements).flatMap(inOrder);
 }
 
 function named(statements: Statements, results: Iterator<unknown>): unknown {
   if (statements === undefined) return undefined;
-  if (isStatement(statements)) return results.next().value;
+  if (statements instanceof Statement) return results.next().value;
   if (Array.isArray(statements)) return statements.map((one) => named(one, results));
   return Object.fromEntries(Object.entries(statements).map(([name, one]) => [name, named(one, results)]));
 }
 
-export const onlyReads = (statements: Statements): boolean => inOrder(statements).every(isRead);
-
-const isRead = (one: Statement): boolean =>
-  'kind' in one ? one.kind !== 'write' : is(one, SQLiteSelectBase);
-
-const isValue = (one: Statement): one is Made<unknown> => 'kind' in one && one.kind === 'value';
+export const onlyReads = (statements: Statements): boolean =>
+  inOrder(statements).every(({ kind }) => kind !== 'write');
 
 /**
  * Runs `statements` as one transaction of the service itself: ``{ created: write(db)`…`, rows:
@@ -100,11 +117,13 @@ export async function transaction<const S extends Statements>(
     dryRun = false,
   }: { repeatable?: boolean | undefined; dryRun?: boolean | undefined } = {},
 ): Promise<Results<S>> {
-  const items = inOrder(statements) as [Statement]; // one at least
+  const items = inOrder(statements);
   const run = dryRun ? asDryRun(db, items) : items;
+  const prepared = run.map((one) => one.prepared);
   try {
-    const results = await withRetries(() => full(db).batch(run), repeatable);
-    return named(statements, results.values()) as Results<S>; // D1 returns one for each, in order
+    const results = await withRetries(() => db.d1.batch(prepared), repeatable);
+    const each = results.map((result, place) => run[place]?.resultOf(result));
+    return named(statements, each.values()) as Results<S>; // D1 returns one for each, in order
   } catch (error) {
     const values = dryRun ? valuesIn(error) : undefined;
     if (values) return named(statements, items.map((_, place) => values[place]).values()) as Results<S>; // the same
@@ -113,16 +132,16 @@ export async function transaction<const S extends Statements>(
 }
 
 /** The statements, which keep their values in a table, and one that fails with these and undoes all. */
-function asDryRun(db: Database, items: Statement[]): [Statement] {
+function asDryRun(db: Database, items: Statement[]): Statement[] {
   const kept = items.map((one, place) =>
-    isValue(one)
-      ? write(db)`insert into dry_runs (place, value) select ${place}, value from (${one.getSQL()})`
+    one.kind === 'value'
+      ? write(db)`insert into dry_runs (place, value) select ${place}, value from (${one.query})`
       : one,
   );
   // As in any refusal, a quote would be doubled in the error.
   const values = sql`(
     select replace(json_object('dryRun', json_group_object(place, value)), '''', '\\u0027') from dry_runs)`;
-  return [...kept, read(db)`select ${refuse(values)}`] as Statement[] as [Statement]; // one at least
+  return [...kept, read(db)`select ${refuse(values)}`];
 }
 
 /** The results by place in the error of such a dry run. @throws Refusal: unavailable, if D1 has cut the error */

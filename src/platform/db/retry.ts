@@ -40,8 +40,5 @@ const isTransient = (reason: string): boolean =>
 const unavailable = (cause: unknown, retryAfter: number): Refusal =>
   Object.assign(new Refusal({ kind: 'unavailable', retryAfter }), { cause });
 
-/** D1's own message: Drizzle wraps it, and puts the statement and its values in front. */
-export function d1Reason(error: unknown): string {
-  if (!(error instanceof Error)) return '';
-  return error.cause instanceof Error ? `${error.cause.message} ${d1Reason(error.cause)}` : error.message;
-}
+/** D1's message; empty for what is no error. */
+export const d1Reason = (error: unknown): string => (error instanceof Error ? error.message : '');

@@ -1,9 +1,9 @@
-import { and, eq, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Account, Units } from '../../accounts/accounts.ts';
 import type { PortalUser } from '../../accounts/people.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
 import { read } from '../../platform/db/database.ts';
-import { withRetries } from '../../platform/db/retry.ts';
+import { readRows } from '../../platform/db/rows.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { accounts, portalUsers } from '../../platform/db/tables.ts';
 import { hourMs } from '../../platform/durations.ts';
@@ -27,23 +27,19 @@ export type Session = {
 export async function findSession(env: Env, secret: string, watched?: Watched): Promise<Session | undefined> {
   const hash = await hashToken(secret);
   const now = Date.now();
-  const stored = openDatabase(env)
-    .select({
-      user: portalUsers,
-      account: accounts.name,
-      status: accounts.status,
-      units: accounts.units,
-      evidenceDays: accounts.evidenceDays,
-      attention: attentionOf(accounts.id, now),
-      version: sql<string | number | null>`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
-    })
-    .from(portalUsers)
-    .innerJoin(accounts, and(eq(accounts.id, portalUsers.accountId), ne(accounts.status, 'moved')))
-    .where(
-      sql`${portalUsers.id} = (select user_id from sessions where hash = ${hash} and expires_at > ${now})`,
-    );
-  const [found] = await withRetries(() => stored.execute(), true);
-  return found && { ...found, version: String(found.version ?? ''), hash };
+  const [found] = await readRows(openDatabase(env), portalUsers, {
+    account: accounts.name,
+    status: accounts.status,
+    units: accounts.units,
+    evidenceDays: accounts.evidenceDays,
+    ...attentionOf(accounts.id, now),
+    version: sql<string | number | null>`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
+  })`join accounts on accounts.id = portal_users.account_id and status <> 'moved'
+    where portal_users.id = (select user_id from sessions where hash = ${hash} and expires_at > ${now})`;
+  if (!found) return undefined;
+  const { account, status, units, evidenceDays, accidents, connections, webhooks, version, ...user } = found;
+  const attention = { accidents, connections, webhooks };
+  return { user, account, status, units, evidenceDays, attention, version: String(version ?? ''), hash };
 }
 
 /** The subject of a page: an account's records, a webhook's deliveries, or a connection, which also pulls. */

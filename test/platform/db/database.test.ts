@@ -14,10 +14,9 @@ import type { Failure } from '../../../src/platform/errors.ts';
 const db = openDatabase(env);
 
 /** A database whose batches fail with D1's words. */
-const failing = (reason: string): Database =>
-  Object.create(db, {
-    batch: { value: () => Promise.reject(new Error('Failed query', { cause: new Error(reason) })) },
-  });
+const failing = (reason: string): Database => ({
+  d1: { prepare: (text) => env.DB.prepare(text), batch: () => Promise.reject(new Error(reason)) },
+});
 const run = (reason: string) => transaction(failing(reason), [read(db)`select 1`]);
 
 it('results have the names of their statements, also in lists', async () => {

@@ -1,8 +1,8 @@
-import { type Child, useContext } from 'hono/jsx';
+import type { Child } from 'hono/jsx';
 import { Allowed, Icon, LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
 import { Note } from './parts.tsx';
 import { reader } from './reader.ts';
-import { FilledForm } from './submit.ts';
+import { FilledForm, filledForm } from './submit.ts';
 
 /** A form for people who may send it, with input and errors if shown again; `to` another page. */
 export const Form = (props: { to?: string; look?: string; children: Child }) => {
@@ -13,7 +13,7 @@ export const Form = (props: { to?: string; look?: string; children: Child }) => 
   const form = (
     <PostForm to={to} look={look}>
       <Problem message={filled?.errors.find(({ field }) => field === '')?.message} />
-      <FilledForm.Provider value={filled}>{children}</FilledForm.Provider>
+      <FilledForm value={filled}>{children}</FilledForm>
     </PostForm>
   );
   return to === undefined ? form : <Allowed to={to}>{form}</Allowed>;
@@ -31,7 +31,7 @@ export const Buttons = (props: { send: string; weight?: Weight; back?: string; d
 };
 
 const errorOf = (name: string): string | undefined =>
-  useContext(FilledForm)?.errors.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
+  filledForm()?.errors.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
 
 /** The hint and the error of a control. */
 export const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => {
@@ -77,7 +77,7 @@ export const Field = (props: {
   comesBack?: boolean;
 }) => {
   const { name, label, hint, options, type, value = '', comesBack = type !== 'password', ...rest } = props;
-  const filled = useContext(FilledForm);
+  const filled = filledForm();
   const shown = comesBack ? (filled?.value(name) ?? value) : value;
   const control = {
     ...{ id: name, name },
@@ -181,7 +181,7 @@ export const Choice = (props: {
   note?: Child;
 }) => {
   const { type, label, note, checked, ...input } = props;
-  const filled = useContext(FilledForm);
+  const filled = filledForm();
   const isChecked = filled ? filled.values(input.name).includes(input.value) : checked;
   const look = type === 'radio' ? 'radio radio-primary radio-sm' : 'checkbox checkbox-primary checkbox-sm';
   return (

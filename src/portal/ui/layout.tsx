@@ -90,7 +90,7 @@ export async function page(
         <script src="/portal/live.js" defer></script>
       </head>
       <body data-tick={tick} data-version={session?.version} data-units={session?.units}>
-        <PageReader.Provider value={reader}>
+        <PageReader value={reader}>
           {session ? (
             <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
               {inside}
@@ -98,7 +98,7 @@ export async function page(
           ) : (
             <Gate>{inside}</Gate>
           )}
-        </PageReader.Provider>
+        </PageReader>
       </body>
     </html>
   );

@@ -1,7 +1,7 @@
-import { createContext, useContext } from 'hono/jsx';
 import type { Units } from '../../accounts/accounts.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import type { Role } from '../../platform/roles.ts';
+import { context } from './given.ts';
 
 /** The fields of a form. A missing field is empty; of a repeated one `value` is the last. */
 export type SentForm = { value: (name: string) => string; values: (name: string) => string[] };
@@ -19,11 +19,10 @@ export type Reader = {
   shownAgain?: (Filled & { path: string }) | undefined;
 };
 
-export const PageReader = createContext<Reader>({
+/** Who reads the page. */
+export const { Given: PageReader, given: reader } = context<Reader>({
   role: 'viewer',
   mayGo: () => true,
   zone: 'UTC',
   units: 'metric',
 });
-
-export const reader = (): Reader => useContext(PageReader);

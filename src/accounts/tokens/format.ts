@@ -42,6 +42,6 @@ export async function hashToken(value: string): Promise<string> {
 
 function crc(text: string): string {
   const bytes = new Uint8Array(4);
-  new DataView(bytes.buffer).setInt32(0, crc32.buf(new TextEncoder().encode(text)));
+  new DataView(bytes.buffer).setInt32(0, crc32.str(text));
   return base64url(bytes);
 }

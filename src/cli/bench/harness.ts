@@ -34,11 +34,11 @@ export async function startBenchStack(folder: string, rateLimits: boolean, cells
   const closing: { stop: () => void }[] = [];
   return {
     ...{ ...stack, call, closing },
-    /** Measures without the log, whose local cost says nothing about Cloudflare's network. */
+    /** Measures without limiter and log, whose local cost says nothing about Cloudflare's network. */
     async quietly<T>(measure: () => Promise<T>): Promise<T> {
-      await call('/bench/log?off');
+      await call('/bench/quiet?on');
       const measured = await measure();
-      await call('/bench/log');
+      await call('/bench/quiet');
       return measured;
     },
     /** Starts a receiver that responds after `ms`, and stops with the stack, as all in `closing`. */

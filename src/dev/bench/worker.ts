@@ -1,4 +1,5 @@
 import type { QueueMessage } from '../../index.ts';
+import { oncePer } from '../../platform/remembered.ts';
 import type { StarterEnv } from '../../webhooks/deliveries/consumer.ts';
 import { sweep } from '../../webhooks/deliveries/sweep.ts';
 import worker from '../strict/worker.ts';
@@ -10,9 +11,15 @@ const writeLine = console.info;
 let held = false;
 let underWay = 0;
 
+/** Whether the limiter and the log are left out, which here are local fakes. */
+let isQuiet = false;
+const unlimited = oncePer(
+  (env: BareEnv): BareEnv => ({ ...env, TOKEN_LIMIT: { limit: async () => ({ success: true }) } }),
+);
+
 export { Deliveries } from '../strict/worker.ts';
 
-/** The service; `/bare/` is minimal code, `/unlimited/` without a limiter, `/bench/` commands. */
+/** The service; `/bare/` is minimal code, `/bench/` commands. */
 export default {
   ...worker,
   async fetch(request: Request, env: BareEnv, ctx: ExecutionContext): Promise<Response> {
@@ -22,9 +29,7 @@ export default {
     if (area === 'ingest') return stamped(await worker.fetch(request, watched(env), ctx));
     if (area === 'bench')
       return Response.json({ data: await commands[name]?.(env, url.searchParams, request) });
-    if (area !== 'unlimited') return worker.fetch(request, env, ctx);
-    const inside = new Request(url.href.replace('/unlimited', ''), request);
-    return worker.fetch(inside, { ...env, TOKEN_LIMIT: { limit: async () => ({ success: true }) } }, ctx);
+    return worker.fetch(request, isQuiet ? unlimited(env) : env, ctx);
   },
   async queue(batch: MessageBatch<never>, env: BareEnv, ctx: ExecutionContext): Promise<void> {
     const isBare = batch.queue.startsWith('bare');
@@ -50,8 +55,9 @@ const commands: { [name: string]: Command } = {
     while (held && underWay > 0) await scheduler.wait(10);
     held = options.has('on');
   },
-  log: (_, options) => {
-    console.info = options.has('off') ? () => {} : writeLine;
+  quiet: (_, options) => {
+    isQuiet = options.has('on');
+    console.info = isQuiet ? () => {} : writeLine;
   },
   sample: ({ DB }) => DB.prepare('select * from safety_events limit 1').first(),
   wake: (env) => sweep(env, Date.now() + 60_000),

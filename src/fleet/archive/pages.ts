@@ -88,7 +88,7 @@ async function readStep(
   const open = days.filter((day) => !leaving.some(({ id }) => id === day.connectionId));
   const stored = await readFiles(bucket, filesAhead(query, caller, open), query);
   if (late[0]?.late) await keepNewer(reader, query, hot, stored);
-  const shown = stored.rows.map((row): StreamRow => ({ ...shownOf(query, row), hit: 1, nth: 0 }));
+  const shown = stored.rows.map((row): StreamRow => shownOf(query, row));
   const last: Stream = { rows: [], end: endOf(days, query) };
   return {
     ...pageOf(query, [hot, { ...stored, rows: shown }, last]),

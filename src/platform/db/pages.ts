@@ -60,12 +60,12 @@ export type Scan = {
   most?: number;
 };
 
-/** Whether a row passes the filters, and its number among the scanned rows, from 1. */
-export type Scanned = { hit: number; nth: number };
+/** Whether a row passes the filters, and its number among the scanned rows, from 1; without filters, all pass. */
+export type Scanned = { hit?: number; nth?: number };
 
 /** SQL for the rows of a scan that pass: one more than a page, or as far as may be scanned. */
 export function scan({ columns, source, order, passes, limit, most = maxScanned }: Scan): SQL {
-  if (!passes) return sql`select ${columns}, 1 as hit, 0 as nth from ${source} ${order} limit ${limit + 1}`;
+  if (!passes) return sql`select ${columns} from ${source} ${order} limit ${limit + 1}`;
   return sql`select * from (
       select ${columns}, coalesce(${passes}, 0) as hit, row_number() over (${order} rows unbounded preceding) as nth
       from ${source} ${order} limit ${most})
@@ -78,7 +78,7 @@ export function cutScan<T extends Scanned>(
   limit: number,
   most = maxScanned,
 ): { page: T[]; end: T | undefined } {
-  const hits = rows.filter(({ hit }) => hit);
+  const hits = rows.filter(({ hit }) => hit !== 0);
   const page = hits.slice(0, limit);
   return { page, end: hits.length > limit ? page.at(-1) : rows.find(({ nth }) => nth === most) };
 }
@@ -122,9 +122,9 @@ export const selected = (columns: PageQuery['columns']): SQL =>
 
 const encoder = new TextEncoder();
 
-/** The most bytes of a row as JSON: times become longer in a page. */
-export const sizeOf = (row: object): number =>
-  encoder.encode(JSON.stringify(row)).length + 16 * Object.keys(row).length;
+/** The most bytes of rows as JSON: times become longer in a page. */
+export const sizeOf = (...rows: object[]): number =>
+  encoder.encode(JSON.stringify(rows)).length + 16 * rows.length * Object.keys(rows[0] ?? {}).length;
 
 const hasLead = ({ table, lead }: PageQuery, value: SQL): SQL =>
   leadsIn(getTableName(table), sql`${lead.column}`, value);
@@ -218,18 +218,22 @@ export function pageOf(
   const horizon = streams.flatMap(({ end }) => end ?? []).sort(inOrder)[0];
   const hits = streams
     .flatMap(({ rows }) => rows)
-    .filter((row) => row.hit !== 0 && (!horizon || inOrder(position(row), horizon) <= 0))
-    .sort((a, b) => inOrder(position(a), position(b)));
-  const sized = hits.slice(0, limit).map((row) => ({ row, size: sizeOf(row) }));
-  const page = sized.slice(0, fitting(sized, room));
+    .filter((row) => row.hit !== 0 && (!horizon || inOrder(position(row), horizon) <= 0));
+  if (streams.length > 1) hits.sort((a, b) => inOrder(position(a), position(b)));
+  const wanted = hits.slice(0, limit);
+  const bytes = sizeOf(...wanted);
+  const sized = () => wanted.map((row) => ({ size: sizeOf(row) })); // each one's only if all are too large
+  const page = bytes <= room ? wanted : wanted.slice(0, fitting(sized(), room));
   const last = hits.length > page.length ? page.at(-1) : undefined;
-  const next = last ? position(last.row) : horizon;
+  const next = last ? position(last) : horizon;
   return {
-    rows: page.map(({ row: { hit, nth, ...row } }) => row),
+    rows: page.map((row) => (row.hit === undefined ? row : withoutScan(row))),
     ...(next && { next }),
-    bytes: page.reduce((sum, { size }) => sum + size, 0),
+    bytes: Math.min(bytes, room),
   };
 }
+
+const withoutScan = ({ hit, nth, ...row }: StreamRow) => row;
 
 /** How many of these rows fit into a page: at least one, however large it is. */
 export function fitting(rows: { size: number }[], room = maxPageBytes): number {

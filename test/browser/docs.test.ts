@@ -1,35 +1,20 @@
 import { gzipSync } from 'node:zlib';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { guidePaths } from '../../src/docs/pages/guides.ts';
-import { launchBrowser } from '../support/node/browser.ts';
-import { journeyAccount, type SharedStack, sharedStack } from '../support/node/journey.ts';
+import { openBrowser } from '../support/node/browser.ts';
+import { journeyAccount } from '../support/node/journey.ts';
 import { expectGoodPages } from '../support/node/page-rules.ts';
 
 const guides = ['/docs', ...guidePaths.map((path) => `/docs/${path}`)];
 const pages = [...guides, '/docs/reference'];
-let stack: SharedStack;
-let browser: Browser;
-let context: BrowserContext;
-let page: Page;
-const outside: string[] = [];
+const permissions = ['clipboard-read', 'clipboard-write'];
+const { stack, browser, context, outside } = await openBrowser({ permissions });
+const page = await context.newPage();
 const complaints: string[] = [];
-
-beforeAll(async () => {
-  [stack, browser] = await Promise.all([sharedStack(), launchBrowser()]);
-  context = await browser.newContext({ permissions: ['clipboard-read', 'clipboard-write'] });
-  context.on('request', (request) => {
-    if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(stack.baseUrl))
-      outside.push(request.url());
-  });
-  page = await context.newPage();
-  page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) complaints.push(`${page.url()}: ${message.text()}`);
-  });
-  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error}`));
+page.on('console', (message) => {
+  if (['error', 'warning'].includes(message.type())) complaints.push(`${page.url()}: ${message.text()}`);
 });
-afterAll(async () => {
-  await browser?.close();
-});
+page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error}`));
 
 const open = async (path: string, on = page) => {
   await on.goto(`${stack.baseUrl}${path}`);
@@ -111,7 +96,6 @@ it('an open form keeps to the rules of pages', async () => {
   await expectGoodPages(page, ['/docs/reference'], openForm, { within: 'form.try' });
 });
 
-/** Where the links of all pages lead. */
 const links = new Set<string>();
 
 it('each page passes axe in light and dark, and is no wider than the smallest phone', async () => {

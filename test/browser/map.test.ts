@@ -1,19 +1,9 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { launchBrowser } from '../support/node/browser.ts';
-import {
-  api,
-  fleet,
-  fleetJson,
-  journeyAccount,
-  type SharedStack,
-  sharedStack,
-  until,
-} from '../support/node/journey.ts';
+import type { Page } from 'playwright-core';
+import { openBrowser } from '../support/node/browser.ts';
+import { api, fleet, fleetJson, journeyAccount, until } from '../support/node/journey.ts';
 import { accident as crash, safetyEvent, vehicle } from '../support/records.ts';
 
-let stack: SharedStack;
-let browser: Browser;
-let context: BrowserContext;
+const { stack, context } = await openBrowser();
 let page: Page;
 /** The page of an accident, with two events before it that are close to each other. */
 let accident = '';
@@ -21,7 +11,6 @@ let accident = '';
 let abroad = '';
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([sharedStack(), launchBrowser()]);
   const us = await journeyAccount(stack);
   const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
   const place = (longitude: number) => ({ latitude: 40.2, longitude });
@@ -36,7 +25,6 @@ beforeAll(async () => {
     ],
   });
   await fleetJson(stack, 'user', 'add', 'mara@example.com', '--account', us.accountId);
-  context = await browser.newContext();
   const first = await context.newPage();
   await first.goto((await fleet(stack, 'sign-in-link', 'mara@example.com')).out.trim());
   await first.getByRole('button', { name: 'Sign in' }).click();
@@ -46,9 +34,6 @@ beforeAll(async () => {
   accident = (await found.nth(0).getAttribute('href')) ?? '';
   abroad = (await found.nth(1).getAttribute('href')) ?? '';
   await first.close();
-});
-afterAll(async () => {
-  await browser?.close();
 });
 beforeEach(async () => {
   await page?.close();

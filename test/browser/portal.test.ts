@@ -1,50 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
-import { launchBrowser } from '../support/node/browser.ts';
-import {
-  api,
-  fleetJson,
-  journeyAccount,
-  type SharedStack,
-  sharedStack,
-  until,
-} from '../support/node/journey.ts';
+import { openBrowser } from '../support/node/browser.ts';
+import { api, fleetJson, journeyAccount, until } from '../support/node/journey.ts';
 import { expectGoodPages } from '../support/node/page-rules.ts';
 import { startProvider } from '../support/node/provider.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../support/records.ts';
 
-let stack: SharedStack;
-let us: Awaited<ReturnType<typeof journeyAccount>>;
-let browser: Browser;
-let context: BrowserContext;
-let page: Page;
-let receiver: { url: string; stop: () => void };
+const { stack, browser, context, outside } = await openBrowser();
+const us = await journeyAccount(stack);
+const page = await context.newPage();
 const got: Received[] = [];
-const outside: string[] = [];
+const receiver = await startReceiver(stack.certificates, 0, (received) => got.push(received));
+afterAll(() => receiver.stop());
 /** Where the page of a connection is that pulls. */
 let pulled = '';
-
-beforeAll(async () => {
-  [stack, browser] = await Promise.all([sharedStack(), launchBrowser()]);
-  us = await journeyAccount(stack);
-  await addUser('Ann@Example.com');
-  receiver = await startReceiver(stack.certificates, 0, (received) => got.push(received));
-  context = await browser.newContext();
-  context.on('request', (request) => {
-    if (!request.url().startsWith(stack.baseUrl) && !request.url().startsWith('data:'))
-      outside.push(request.url());
-  });
-  page = await context.newPage();
-});
-afterAll(async () => {
-  await browser?.close();
-  receiver?.stop();
-});
 
 const addUser = (email: string) =>
   fleetJson<{ id: string }>(stack, 'user', 'add', email, '--account', us.accountId);
@@ -67,6 +41,7 @@ const press = (name: string, on: Page | Locator = page) =>
 
 // One story: each test goes on where the one before ended.
 it('a mailed link signs in by its button alone, and by keyboard', async () => {
+  await addUser('Ann@Example.com');
   await open('/portal/settings/tokens'); // which leads to the sign-in page
   await page.getByLabel('Email address').fill('ann@example.com');
   await press('Email me a link');
@@ -82,7 +57,6 @@ it('a mailed link signs in by its button alone, and by keyboard', async () => {
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' });
 });
 
-/** What an action led to. */
 const said = () => page.getByRole('status').innerText();
 
 it.each([true, false])(
@@ -219,7 +193,6 @@ it('pages are accessible, as wide as a phone, light, and call no other host', as
   const hook = `/portal/webhooks/${webhook}`;
   const settings = '/portal/settings';
   const { id: other } = await addUser('vera@example.com');
-  /** The page of the first of a list. */
   const first = async (list: string) => {
     await open(list);
     return (await page.locator('tbody a.cover').first().getAttribute('href')) ?? '';

@@ -12,7 +12,7 @@ import { api, fleet, listed, sharedAccount, until } from '../support/node/journe
 import { driver, safetyEvent, trip, vehicle } from '../support/records.ts';
 
 const files = temporaryFolder();
-const { stack, us } = sharedAccount();
+const { stack, us } = await sharedAccount();
 
 const start = Math.floor(Date.now() / dayMs - 300) * dayMs;
 const at = (i: number) => new Date(start + i * 3_600_000).toISOString();

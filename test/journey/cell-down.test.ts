@@ -23,7 +23,6 @@ afterAll(async () => {
   folderOfEu.remove();
 });
 
-/** A call through the router, and how long it took. */
 async function call(path: string, token: string) {
   const began = performance.now();
   const reply = await fetch(stack.baseUrl + path, { headers: { 'x-api-key': token } });

@@ -19,6 +19,7 @@ import {
   ownStack,
   until,
 } from '../support/node/journey.ts';
+import { openIdBrowser } from '../support/node/openid.ts';
 import { startProvider } from '../support/node/provider.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
 
@@ -33,22 +34,7 @@ beforeAll(async () => {
 });
 const accountIn = (cell: string) => accounts[cell] as JourneyAccount; // as made above
 
-/** What a browser without scripts sends, which keeps a session. */
-function browser() {
-  const jar = new Map<string, string>();
-  return async (method: string, path: string, fields?: Record<string, string>) => {
-    const response = await fetch(path.startsWith('http') ? path : stack.baseUrl + path, {
-      ...{ method, redirect: 'manual' as const, body: fields ? new URLSearchParams(fields) : null },
-      headers: { origin: stack.baseUrl, cookie: [...jar].map((pair) => pair.join('=')).join('; ') },
-    });
-    for (const cookie of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
-      jar.set(name, value);
-    }
-    const to = response.headers.get('location');
-    return { status: response.status, to, text: await response.text(), jar };
-  };
-}
+const browser = () => openIdBrowser(stack.baseUrl);
 
 /** The links in the mails to an address, which the local service keeps where its log says. */
 const linksTo = (address: string): string[] =>
@@ -110,9 +96,8 @@ describe.each(cells)('in the cell %s', (cell) => {
     const id = connections[0]?.id ?? '';
     const body = { secret: secret.toString('base64') };
     await operator.call('PUT /connections/:id/webhook-secret', { id, body });
-    const ask = await signedIn(cell, accountId);
-    const page = await ask('GET', `/portal/connections/${id}`);
-    const [url = ''] = /http:\/\/[^"<]+\/providers\/[^"<]+\/webhook/.exec(page.text) ?? [];
+    const page = await (await signedIn(cell, accountId)).get(`/portal/connections/${id}`);
+    const [url = ''] = /http:\/\/[^"<]+\/providers\/[^"<]+\/webhook/.exec(page.html) ?? [];
     expect(url).toBe(`${stack.baseUrl}/providers/${cell === 'main' ? '' : `${cell}.`}${id}/webhook`);
     expect((await ring(url, secret)).status).toBe(200);
     expect((await ring(url, Buffer.from('another'))).status).toBe(401);
@@ -123,7 +108,7 @@ describe.each(cells)('in the cell %s', (cell) => {
     const asked = { id: accountId, body: { name: 'Ann' } };
     const { url } = await operatorOf(inCell(stack, cell)).call('POST /accounts/:id/connect-links', asked);
     expect(url).toContain(`/portal/connect/${cell === 'main' ? '' : `${cell}.`}`);
-    expect((await browser()('GET', url)).text).toContain(`Connect your fleet to Fleet of ${cell}`);
+    expect((await browser().get(url)).text).toContain(`Connect your fleet to Fleet of ${cell}`);
   });
 
   it('an export is downloaded with the tool and in the portal', async () => {
@@ -133,19 +118,18 @@ describe.each(cells)('in the cell %s', (cell) => {
     expect(await fleet(inCell(stack, cell), 'export', ...args)).toMatchObject({ code: 0, err: '' });
     expect(readFileSync(join(files, 'vehicles.csv'), 'utf8')).toContain(`Van of ${cell}`);
     const ask = await signedIn(cell, accountId);
-    const page = await ask('GET', '/portal/settings/exports');
-    const [file = ''] = /\/portal\/settings\/exports\/[0-9a-f-]{36}\/[^"]+/.exec(page.text) ?? [];
-    expect((await ask('GET', file)).text).toContain(`Van of ${cell}`);
+    const page = await ask.get('/portal/settings/exports');
+    const [file = ''] = /\/portal\/settings\/exports\/[0-9a-f-]{36}\/[^"]+/.exec(page.html) ?? [];
+    expect((await ask.get(file)).text).toContain(`Van of ${cell}`);
   });
 });
 
-/** Somebody signed in, by a link that an operator makes. */
 async function signedIn(cell: string, accountId: string) {
   const email = `${crypto.randomUUID()}@example.com`;
   await fleetJson(inCell(stack, cell), 'user', 'add', email, '--account', accountId);
   const { url } = await operatorOf(inCell(stack, cell)).call('POST /sign-in-links', { body: { email } });
   const ask = browser();
-  expect((await ask('POST', url, {})).to).toBe('/portal');
+  expect((await ask.post(url)).to).toBe(`${stack.baseUrl}/portal`);
   return ask;
 }
 
@@ -154,15 +138,15 @@ it('a person of both cells is mailed a link by each, and signs in to that one', 
   for (const cell of cells)
     await fleetJson(inCell(stack, cell), 'user', 'add', email, '--account', accountIn(cell).accountId);
   const ask = browser();
-  expect((await ask('GET', '/portal')).to).toBe('/portal/sign-in');
-  expect((await ask('POST', '/portal/sign-in', { email })).text).toContain('a link is on its way');
+  expect((await ask.get('/portal')).to).toBe(`${stack.baseUrl}/portal/sign-in`);
+  expect((await ask.post('/portal/sign-in', { email })).text).toContain('a link is on its way');
   await until('both mails are there', () => linksTo(email).length >= 2);
   for (const cell of cells) {
     const link = linksTo(email).find((one) => one.includes('/sign-in/eu.') === (cell === 'eu')) ?? '';
-    expect((await ask('GET', link)).status).toBe(200);
-    const { to, jar } = await ask('POST', link, {});
-    expect([to, jar.get('session')?.startsWith('eu.')]).toEqual(['/portal', cell === 'eu']);
-    expect((await ask('GET', '/portal')).text).toContain(`Fleet of ${cell}`);
+    expect((await ask.get(link)).status).toBe(200);
+    expect((await ask.post(link)).to).toBe(`${stack.baseUrl}/portal`);
+    expect(ask.jar.get('session')?.startsWith('eu.')).toBe(cell === 'eu');
+    expect((await ask.get('/portal')).text).toContain(`Fleet of ${cell}`);
   }
 });
 

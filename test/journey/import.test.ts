@@ -4,7 +4,7 @@ import { temporaryFolder } from '../support/node/folder.ts';
 import { api, fleet, fleetJson, sharedAccount, startFleet } from '../support/node/journey.ts';
 
 const files = temporaryFolder();
-const { stack, us } = sharedAccount();
+const { stack, us } = await sharedAccount();
 
 it('a generated fleet is imported, listed, and unchanged when imported again', async () => {
   const generate = startFleet(stack, 'generate', '--vehicles', '4', '--days', '10');
@@ -36,7 +36,7 @@ it('a generated fleet is imported, listed, and unchanged when imported again', a
   expect(again).toMatchObject({ accepted: 0, unchanged: records, rejected: 0 });
   expect(existsSync(rejectedFile)).toBe(false);
   const keys = await fleetJson<{ name: string }[]>(stack, 'token', 'list', '--account', us.accountId);
-  expect(keys.map(({ name }) => name).sort()).toEqual(['connector', 'journey']);
+  expect(keys.map(({ name }) => name).sort()).toEqual(['demo', 'demo']);
 });
 
 it('an import shows what the service could not use, and which rows it left out', async () => {

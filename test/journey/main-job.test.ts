@@ -12,8 +12,8 @@ import {
   until,
 } from '../support/node/journey.ts';
 
-const { stack, us } = sharedAccount();
-const directory = () => dirname(stack.certificates.caFile);
+const { stack, us } = await sharedAccount();
+const directory = dirname(stack.certificates.caFile);
 
 const vin = 'WDB9066331S000001';
 const vehicle = { kind: 'vehicle', sourceId: 'v1', name: 'Van of the main job', vin };
@@ -62,7 +62,7 @@ it('an event and an accident reach a receiver over HTTPS, with its verb and head
 
 /** The files of the stack, its database among them, in which a text stands. */
 const filesHolding = (text: string): string[] =>
-  readdirSync(directory(), { recursive: true, withFileTypes: true })
+  readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => contentOf(file).includes(text));
@@ -78,7 +78,7 @@ function contentOf(file: string): Buffer {
 
 /** The lines that the running service has written about our account. */
 const logged = () =>
-  readFileSync(join(directory(), 'wrangler.log'), 'utf8')
+  readFileSync(join(directory, 'wrangler.log'), 'utf8')
     .split('\n')
     .map((line) => line.replace(/^\[[\w-]+\] /, '')) // which isolate it is of
     .filter((line) => line.startsWith('{"level"') && line.includes(us.accountId))

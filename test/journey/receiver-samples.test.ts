@@ -6,21 +6,15 @@ import { until } from '../support/node/journey.ts';
 import { event, kept, startReader } from '../support/node/reader.ts';
 import { isOfReceivers, type Running, type Settings, samples } from '../support/node/samples.ts';
 
-let reader: Awaited<ReturnType<typeof startReader>>;
-
-beforeAll(async () => {
-  reader = await startReader();
-});
-afterAll(() => reader?.stop());
+const reader = await startReader();
 
 describe.each(['ts', 'py'])('receiver.%s', (language) => {
-  let cwd: string;
+  const cwd = reader.folderFor(`receiver-${language}`);
   let settings: Settings;
   let receiver: Running;
   let webhookId: string;
 
   beforeAll(async () => {
-    cwd = reader.folderFor(`receiver-${language}`);
     const PORT = String(await freePort());
     const { certFile, keyFile } = reader.stack.certificates;
     settings = {
@@ -180,7 +174,6 @@ it.each(['ts', 'py'])(
   },
 );
 
-/** The last ten minutes, and one more. */
 function untilNow(): Settings {
   const minutesFromNow = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
   return { FROM: minutesFromNow(-10), TO: minutesFromNow(1) };

@@ -15,13 +15,8 @@ import { isOfReceivers, jsonBlocks, type Running, type Sample, samples } from '.
 type Kept = { id: string; sourceId?: string };
 const byId = (a: Kept, b: Kept) => a.id.localeCompare(b.id);
 
-let reader: Awaited<ReturnType<typeof startReader>>;
-
-beforeAll(async () => {
-  buildClient();
-  reader = await startReader();
-});
-afterAll(() => reader?.stop());
+buildClient();
+const reader = await startReader();
 
 it('each block of curl, TypeScript and Python has a name to be run by', () => {
   expect(samples.filter(({ name }) => !name)).toEqual([]);
@@ -71,7 +66,6 @@ it('every setting that a sample reads is one that the guides tell to set', () =>
   expect(samples.flatMap(settingsOf)).toEqual(expect.arrayContaining(['PAGE_SIZE', 'WEBHOOK_ID', 'TLS_KEY']));
 });
 
-/** The names of the environment variables that a sample reads. */
 function settingsOf({ language, code }: Sample): string[] {
   if (language === 'ts')
     return [...code.matchAll(/const \{ (.+) \} = process\.env/g)].flatMap(
@@ -174,10 +168,7 @@ it('changes.ts begins with now, and then shows what has changed since it last ra
 });
 
 describe.each(['ts', 'py'])('sync.%s', (language) => {
-  let cwd: string;
-  beforeAll(() => {
-    cwd = reader.folderFor(`sync-${language}`);
-  });
+  const cwd = reader.folderFor(`sync-${language}`);
   const sourceIds = (file: string) => kept(cwd, file).map(({ sourceId }) => sourceId);
   const state = () => JSON.parse(readFileSync(join(cwd, 'sync-state.json'), 'utf8'));
 

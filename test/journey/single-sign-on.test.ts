@@ -12,7 +12,6 @@ const settings = '/portal/settings/sign-in';
 
 let accountId: string;
 let provider: Awaited<ReturnType<typeof startOpenId>>;
-/** The admin who sets it up, with an emailed link. */
 let admin: ReturnType<typeof openIdBrowser>;
 let adminId: string;
 
@@ -43,7 +42,6 @@ async function atProvider(email: string, by = browser(), change = (address: URL)
   return { by, back: await by.through(change(new URL(sent.to)).href) };
 }
 
-/** Signs in, and returns what comes of it. */
 async function signIn(email: string, change?: (address: URL) => URL) {
   const { by, back } = await atProvider(email, browser(), change);
   return { ...by, back, ...(await by.get(back)) };
@@ -61,30 +59,26 @@ beforeAll(async () => {
 });
 afterAll(() => provider?.stop());
 
-describe('an admin', () => {
-  it('sets a provider up, and tests it without signing anybody in', async () => {
-    expect(await save({ secret: client.client_secret })).toContain('No record found');
-    provider.people.ann = { email: `ann@${domain}`, email_verified: true };
-    const test = async () => {
-      const { to } = await admin.get(`${settings}/test`);
-      const back = await admin.through(to ?? '');
-      return (await admin.get((await admin.get(back)).to ?? '')).text;
-    };
-    expect(await test()).toContain(`returned the address ann@${domain}, verified: true, subject: ann.`);
-    provider.people.ann.email_verified = false;
-    expect(await test()).toContain('“email_verified” is not true');
-    await save({ secret: 'another' });
-    expect(await test()).toContain('refuses the client ID or its secret');
-    await save({ secret: client.client_secret });
-    expect((await browser().post('/portal/sign-in', { email: `ann@${domain}` })).text).toContain(
-      'on its way',
-    );
-  });
+it('an admin sets a provider up, and tests it without signing anybody in', async () => {
+  expect(await save({ secret: client.client_secret })).toContain('No record found');
+  provider.people.ann = { email: `ann@${domain}`, email_verified: true };
+  const test = async () => {
+    const { to } = await admin.get(`${settings}/test`);
+    const back = await admin.through(to ?? '');
+    return (await admin.get((await admin.get(back)).to ?? '')).text;
+  };
+  expect(await test()).toContain(`returned the address ann@${domain}, verified: true, subject: ann.`);
+  provider.people.ann.email_verified = false;
+  expect(await test()).toContain('“email_verified” is not true');
+  await save({ secret: 'another' });
+  expect(await test()).toContain('refuses the client ID or its secret');
+  await save({ secret: client.client_secret });
+  expect((await browser().post('/portal/sign-in', { email: `ann@${domain}` })).text).toContain('on its way');
+});
 
-  it('proves the domain by its DNS, from when on its people sign in by the provider', async () => {
-    provider.records[`_fleet-data-service.${domain}`] = `account=${accountId}`;
-    expect(await save()).toContain('Proven');
-  });
+it('an admin proves the domain by its DNS, from when on its people sign in by the provider', async () => {
+  provider.records[`_fleet-data-service.${domain}`] = `account=${accountId}`;
+  expect(await save()).toContain('Proven');
 });
 
 describe('somebody of the domain', () => {

@@ -99,7 +99,6 @@ it('a validating proxy finds no deviation in any operation', async () => {
   proxy.stop();
 });
 
-/** What of a delivery is not as the document's `webhooks` say. */
 function wrongIn(headers: IncomingHttpHeaders, body: Received['body']): unknown[] {
   const delivery = clients.webhooks?.[body.type === 1 ? 'accident' : 'event']?.post;
   const check = schemas(clients);
@@ -170,8 +169,8 @@ it('GET /webhooks is 400 for a request that is not valid HTTP, as the document s
 });
 
 const idFor = (template: string, webhook: string) => {
-  const { accountId: accounts, connectionId: connections, tokenId: tokens } = other;
-  const ids: { [list: string]: string } = { accounts, connections, tokens };
+  const { accountId: accounts, connectionId: connections } = other;
+  const ids: { [list: string]: string } = { accounts, connections };
   return ids[/^\/operator\/(\w+)/.exec(template)?.[1] ?? ''] ?? webhook;
 };
 

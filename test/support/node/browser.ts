@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import chromium from '@sparticuz/chromium';
-import { type Browser, chromium as playwright } from 'playwright-core';
+import { type BrowserContextOptions, chromium as playwright } from 'playwright-core';
+import { sharedStack } from './journey.ts';
 
 const installed = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
@@ -11,16 +12,20 @@ const installed = [
 export const browserPath = async (): Promise<string | undefined> =>
   process.platform === 'linux' ? chromium.executablePath() : installed.find((path) => existsSync(path));
 
-/** A real Chromium without a window. */
-export async function launchBrowser(): Promise<Browser> {
+/** A real Chromium without a window at the shared stack, for the tests of a file, and which other hosts it asks. */
+export async function openBrowser(options?: BrowserContextOptions) {
+  const stack = await sharedStack();
   const executablePath = await browserPath();
   if (!executablePath) throw new Error('No Chrome is installed');
-  return playwright.launch({
-    executablePath,
-    headless: true,
-    args:
-      process.platform === 'linux'
-        ? ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-component-update']
-        : [],
+  const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-component-update'];
+  const args = process.platform === 'linux' ? flags : [];
+  const browser = await playwright.launch({ executablePath, headless: true, args });
+  afterAll(() => browser.close());
+  const context = await browser.newContext(options);
+  const outside: string[] = [];
+  context.on('request', (request) => {
+    if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(stack.baseUrl))
+      outside.push(request.url());
   });
+  return { stack, browser, context, outside };
 }

@@ -8,7 +8,6 @@ export type Cloudflare = {
   databases: Database[];
   namespaces: { id: string; title: string; jurisdiction?: string }[];
   buckets: { name: string; location?: string; jurisdiction?: string }[];
-  /** Whether it can have buckets. */
   r2: boolean;
   queues: { queue_id: string; queue_name: string; jurisdiction?: string; consumers: Consumer[] }[];
   workers: Map<string, Worker>;
@@ -18,7 +17,6 @@ export type Cloudflare = {
   brokenDatabase?: string;
   /** A compatibility flag that it does not know. */
   unknownFlag?: string;
-  /** Whether it has Logpush. */
   logpush: boolean;
   /** Hosts with DNS records of something else. */
   records: string[];
@@ -45,7 +43,6 @@ type Worker = {
   domains: string[];
   isAtWorkersDev: boolean;
   log: { logpush?: boolean; observability?: object };
-  /** The version that serves. */
   version?: string;
 };
 export type Binding = { type: string; name: string } & {
@@ -102,7 +99,6 @@ const respond = (c: Context, result: unknown) => c.json({ success: true, errors:
 const refuse = (c: Context, status: 400 | 404, code: number, message: string) =>
   c.json({ success: false, errors: [{ code, message }], messages: [], result: null }, status);
 
-/** The part of a list that a call asks for. */
 function page<T>(c: Context, list: T[]): T[] {
   const size = Number(c.req.query('per_page') ?? 100);
   return list.slice((Number(c.req.query('page') ?? 1) - 1) * size).slice(0, size);
@@ -210,7 +206,6 @@ function queues(api: Hono, { queues }: Cloudflare): void {
 function workers(api: Hono, account: Cloudflare): void {
   const { workers } = account;
   const missing = (c: Context) => refuse(c, 404, 10_007, 'This Worker does not exist on your account.');
-  /** The Worker of a call, which exists. */
   const workerOf = (c: Context) => workers.get(c.req.param('name') ?? '') as Worker;
   const upload = async (c: Context) => {
     const metadata = JSON.parse(String((await c.req.formData()).get('metadata')));

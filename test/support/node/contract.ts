@@ -7,10 +7,8 @@ import { root, siteDirectory } from '../../../src/cli/project/paths.ts';
 import { watched } from './child.ts';
 import { until } from './journey.ts';
 
-/** A JSON value with keys. */
 export type Json = { [key: string]: unknown };
 
-/** What tests need to know of an OpenAPI document. */
 export type Document = Json & {
   paths: Record<string, Record<string, Operation>>;
   webhooks?: Record<string, { post: Operation }>;
@@ -54,7 +52,6 @@ export async function startProxy(document: Document, upstream: string, directory
   };
 }
 
-/** A reply as it came. */
 export type HttpReply = { status: number; headers: Record<string, string | undefined>; text: string };
 
 /** Tells what of a reply to an operation is not as the document says. */

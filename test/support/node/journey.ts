@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
+import { openAccount } from '../../../src/cli/demo/account.ts';
 import { fleetCommand, runFleet } from '../../../src/cli/fleet.ts';
 import { type Stack, type StackOptions, startStack } from '../../../src/cli/local/stack.ts';
-import { keyVariable, type Service } from '../../../src/cli/operate/client.ts';
+import { keyVariable, operatorOf, type Service } from '../../../src/cli/operate/client.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 import { watched } from './child.ts';
 import { temporaryFolder } from './folder.ts';
@@ -48,7 +49,6 @@ export const inCell = ({ baseUrl, cells }: Stack, cell: string): Service => ({
   ...{ baseUrl, operatorKey: cells[cell] ?? '', cell },
 });
 
-/** What tests need of a stack that others use as well. */
 export type SharedStack = Pick<Stack, 'baseUrl' | 'operatorKey' | 'certificates'>;
 
 /** The stack of all tests that disturb no others: each has accounts of its own there. */
@@ -60,13 +60,9 @@ export async function sharedStack(): Promise<SharedStack> {
 }
 
 /** That stack, and an account of its own for the tests of a file. */
-export function sharedAccount() {
-  const [stack, us] = [{} as SharedStack, {} as JourneyAccount]; // filled in before the tests
-  beforeAll(async () => {
-    Object.assign(stack, await sharedStack());
-    Object.assign(us, await journeyAccount(stack));
-  });
-  return { stack, us };
+export async function sharedAccount() {
+  const stack = await sharedStack();
+  return { stack, us: await journeyAccount(stack) };
 }
 
 /** Waits until `condition` holds. @throws Error saying what was awaited, after `seconds` */
@@ -78,7 +74,6 @@ export async function until(what: string, condition: () => boolean | Promise<boo
   throw new Error(`waited ${seconds} s in vain until ${what}`);
 }
 
-/** What a run of the operator's tool printed, and its exit code. */
 export type Ran = { code: number; out: string; err: string };
 
 let running: Promise<unknown> = Promise.resolve();
@@ -93,12 +88,10 @@ export function fleet(stack: Service, ...args: string[]): Promise<Ran> {
 async function runHere({ baseUrl, operatorKey, cell }: Service, args: string[]): Promise<Ran> {
   const ran: Ran = { code: 0, out: '', err: '' };
   const command = fleetCommand();
-  const writeOut = (text: string) => {
-    ran.out += text;
+  const write = (to: 'out' | 'err') => (text: string) => {
+    ran[to] += text;
   };
-  const writeErr = (text: string) => {
-    ran.err += text;
-  };
+  const [writeOut, writeErr] = [write('out'), write('err')];
   for (const one of withSubcommands(command)) one.exitOverride().configureOutput({ writeOut, writeErr });
   const { log, error } = console;
   console.log = (text) => writeOut(`${text}\n`);
@@ -147,54 +140,33 @@ export async function api<T = unknown>(
   method: string,
   path: string,
   body?: unknown,
+  connection = '',
 ) {
   const response = await fetch(stack.baseUrl + path, {
     method,
-    headers: { 'x-api-key': token, 'content-type': 'application/json' },
+    headers: { 'x-api-key': token, 'content-type': 'application/json', 'connection-id': connection },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return (await response.json()) as { status: number; message: string; data: T; next?: string }; // the envelope
 }
 
-/** What a list has of an account's connection. */
-export async function listed<T>(
+export const listed = async <T>(
   stack: { baseUrl: string },
   { token, connectionId }: Pick<JourneyAccount, 'token' | 'connectionId'>,
   path: string,
-): Promise<T[]> {
-  const headers = { 'x-api-key': token, 'connection-id': connectionId };
-  const reply = await fetch(stack.baseUrl + path, { headers });
-  return ((await reply.json()) as { data: T[] }).data; // the envelope
-}
+): Promise<T[]> => (await api<T[]>(stack, token, 'GET', path, undefined, connectionId)).data;
 
-/** An account of its own on `stack`, made with the operator's tool. */
+/** An account of its own on `stack`. */
 export async function journeyAccount(
   stack: Service,
   names: { account: string; connection: string } = { account: 'Journey', connection: 'Vans' },
 ) {
-  const account = await fleetJson<{ id: string }>(stack, 'account', 'create', names.account);
-  const token = await fleetJson<{ id: string; value: string }>(
-    stack,
-    ...['token', 'issue', '--account', account.id, '--name', 'journey'],
-  );
-  const connection = await fleetJson<{ id: string }>(
-    stack,
-    ...['connection', 'create', '--account', account.id, '--provider', 'samsara', '--name', names.connection],
-  );
-  const key = await fleetJson<{ value: string }>(
-    stack,
-    ...['ingest-key', 'issue', '--connection', connection.id, '--name', 'connector'],
-  );
-  return {
-    accountId: account.id,
-    token: token.value,
-    tokenId: token.id,
-    connectionId: connection.id,
-    ingestKey: key.value,
-  };
+  const connection = { provider: 'samsara', name: names.connection };
+  const made = await openAccount(operatorOf(stack), names.account, [connection]);
+  const [{ id = '', ingestKey = '' } = {}] = made.connections;
+  return { accountId: made.accountId, token: made.apiToken, connectionId: id, ingestKey };
 }
 
-/** An account with its credentials. */
 export type JourneyAccount = Awaited<ReturnType<typeof journeyAccount>>;
 
 /** Registers a webhook for events, unless `changes` say otherwise. Returns its id. */

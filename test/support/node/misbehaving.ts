@@ -2,7 +2,6 @@ import { type AddressInfo, createServer as createTcpServer, type Server, type So
 import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 
-/** What the first attempt at a receiver comes to. */
 export type Expected = { result: string; status?: number };
 
 /** What a receiver does with its socket, and what that leads to. */
@@ -15,7 +14,6 @@ const timeout: Expected = { result: 'timeout' };
 const head = (...lines: string[]): string => `${lines.join('\r\n')}\r\n\r\n`;
 const ok = (...headers: string[]): string => head('HTTP/1.1 200 OK', ...headers);
 
-/** Writes `text` a byte at a time, `everyMs`. */
 function drip(socket: Socket, text: string, everyMs: number): void {
   let at = 0;
   const timer = setInterval(() => {
@@ -104,7 +102,6 @@ export const serveTls = (
     socket.on('data', read);
   });
 
-/** Serves plain TCP. */
 export const serveTcp = (handle: (socket: Socket) => void): Promise<RawServer> =>
   serve(createTcpServer(), 'connection', handle);
 

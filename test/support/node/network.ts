@@ -4,7 +4,6 @@ import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { generate } from 'selfsigned';
 import { servedBy } from '../../../src/cli/local/receiver.ts';
 
-/** Answers requests, as Hono's apps do. */
 type Site = { fetch: (request: Request) => Response | Promise<Response> };
 
 /** A network for programs that run with `env`: `site` at `baseUrl`, and `hosts` by https. */

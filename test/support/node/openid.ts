@@ -19,7 +19,6 @@ export async function startOpenId(certificates: Certificates, port: number, redi
     /** Whoever sits at the browser, and what is known of them. */
     subject: 'ann',
     people: {} as Record<string, Person>,
-    /** TXT records by name. */
     records: {} as Record<string, string>,
     /** What the next responses have instead, by the path. */
     instead: {} as Record<string, object>,
@@ -104,8 +103,9 @@ export function openIdBrowser(baseUrl: string) {
     }
     const refresh = /url=(.*)/.exec(response.headers.get('refresh') ?? '')?.[1];
     const next = response.headers.get('location') ?? refresh ?? null;
-    const text = (await response.text()).replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
-    return { status: response.status, to: next && new URL(next, response.url).href, text, response };
+    const html = await response.text();
+    const text = html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+    return { status: response.status, to: next && new URL(next, response.url).href, html, text, response };
   }
   return {
     jar,

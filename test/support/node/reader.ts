@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { clientDirectory } from '../../../src/cli/client/build.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 import { temporaryFolder } from './folder.ts';
-import { api, journeyAccount, sharedStack } from './journey.ts';
+import { api, sharedAccount } from './journey.ts';
 import { needPython, samplesIn } from './samples.ts';
 
 /** The vehicles that a reader of the guides finds. */
@@ -30,27 +30,20 @@ export async function startReader() {
   mkdirSync(join(folder, 'node_modules')); // what the guides have installed
   symlinkSync(join(root, 'node_modules/standardwebhooks'), join(folder, 'node_modules/standardwebhooks'));
   symlinkSync(clientDirectory, join(folder, 'node_modules/fleet-data-client'));
-  const stack = await sharedStack();
-  const us = await journeyAccount(stack);
+  const { stack, us } = await sharedAccount();
   /** Sends in records as the provider's connector; `notify: false` tells nobody. */
   const sendIn = (records: object[], notify = true) =>
     api(stack, us.ingestKey, 'POST', '/ingest', { records, notify });
   await sendIn(vehicles);
   const samples = samplesIn(folder);
+  afterAll(samples.stopAll);
   return {
-    ...samples,
-    stack,
-    us,
-    folder,
-    sendIn,
+    ...{ ...samples, stack, us, folder, sendIn },
     settings: { BASE_URL: stack.baseUrl, TOKEN: us.token, CONNECTION_ID: us.connectionId },
     /** A folder to run samples in that keep files. */
     folderFor: (name: string): string => {
       mkdirSync(join(folder, name));
       return join(folder, name);
-    },
-    stop: () => {
-      samples.stopAll();
     },
   };
 }

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { generateSync } from 'json-schema-faker';
 import { type Document, type Json, type Operation, resolved } from './contract.ts';
 
-/** A request made up from a document. */
 export type Made = {
   method: string;
   path: string;
@@ -80,7 +79,6 @@ export function usualRequest(
 const parametersOf = (document: Document, { parameters = [] }: Operation) =>
   parameters.map((part) => resolved(document, part) as Parameter); // as OpenAPI has it
 
-/** A request with these values of its parameters. */
 function made(
   template: string,
   method: string,

@@ -40,7 +40,6 @@ export const jsonBlocks = blocks.filter(({ language }) => language === 'json').m
 export const isOfReceivers = ({ name }: Sample): boolean =>
   /receiver|webhook|knock|register|provider|reconcile|deliveries|missed|replay|pause/.test(name);
 
-/** What a reader has set in the shell. */
 export type Settings = Record<string, string>;
 
 /** A sample that runs, and what it has printed. */
@@ -63,7 +62,6 @@ export function samplesIn(folder: string) {
     return watched(child);
   };
 
-  /** Runs a sample to its end. */
   const run = async (name: string, settings: Settings, cwd = folder) => {
     const running = start(name, settings, cwd);
     return { code: await running.ended, out: running.printed };

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import { until } from './journey.ts';
 
-/** What one pasted block printed, on both streams, and the exit code of its last command. */
 export type Printed = { out: string; code: number };
 
 /** A terminal with bash in a folder, in which a reader pastes one block after the other. */

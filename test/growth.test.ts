@@ -28,7 +28,7 @@ import { accident } from './support/records.ts';
 import { boundOf, longTexts } from './support/row-bounds.ts';
 import { rows, tableNames } from './support/rows.ts';
 import { story } from './support/story.ts';
-import { as, type IssuedToken, operator, type World } from './support/world.ts';
+import { as, issueToken, operator, type World } from './support/world.ts';
 
 const tale = story();
 
@@ -125,17 +125,15 @@ it('once an hour expired sign-in links and sessions are deleted, and no others',
 });
 
 it('once an hour tokens that ended 90 days ago are deleted, and refused as before', async () => {
-  const path = `/operator/accounts/${tale.us.accountId}/tokens`;
-  const issue = async (more: object) => (await operator.post<IssuedToken>(path, more)).data;
   const expiresAt = new Date(Date.now() + hourMs).toISOString();
-  const revoked = await issue({ name: 'revoked' });
-  const expiring = await issue({ name: 'expiring', expiresAt });
+  const revoked = await issueToken(tale.us.accountId);
+  const expiring = await issueToken(tale.us.accountId, { expiresAt });
   await operator.delete(`/operator/tokens/${revoked.id}`);
   const later = Date.now() + deadTokenDays * dayMs;
   expect(await pruneCredentials(env, later - hourMs)).toBe(0);
   expect(await pruneCredentials(env, later + 2 * hourMs)).toBe(2);
   for (const { value } of [revoked, expiring]) expect((await as(value).get('/connections')).status).toBe(401);
-  expect((await as(tale.us.apiToken).get('/connections')).status).toBe(200);
+  expect((await tale.us.api.get('/connections')).status).toBe(200);
 });
 
 /** Deletes what a whole month of hours would, which go through the whole table once. */
@@ -154,20 +152,20 @@ it('notifications of accidents go as others do, and no level notifies again', as
   const hook = await tale.register();
   const { cookie } = await signIn(tale.us);
   await ask('POST', `/portal/webhooks/${hook.id}/test-accident`, { cookie });
-  await as(tale.us.connection.ingestKey).send(accident());
+  await tale.us.send(accident());
   expect(await left(tale.us)).toBe(4);
   await pruneForAMonth(Date.now() - hourMs);
   expect(await left(tale.us)).toBe(4);
   await pruneForAMonth(Date.now() + hourMs);
   expect(await left(tale.us)).toBe(0);
-  expect((await as(tale.us.connection.ingestKey).send(accident())).data).toMatchObject({ unchanged: 1 });
+  expect((await tale.us.send(accident())).data).toMatchObject({ unchanged: 1 });
   expect(await left(tale.us)).toBe(0);
 });
 
 it('notifications without deliveries go', async () => {
   const hook = await tale.register();
   const crashes = Array.from({ length: 5 }, (_, i) => accident({ sourceId: `without ${i}` }));
-  await as(tale.us.connection.ingestKey).send(...crashes);
+  await tale.us.send(...crashes);
   await settled(hook.id, 5);
   await rows('delete from deliveries where account_id = ?1', tale.us.accountId);
   // Each at the hour in which its part of the table has its turn.

@@ -11,7 +11,6 @@ copyProject();
 const name = 'fleet-data-service';
 const unwell = 'Database does not respond';
 const isAcme = (c: Context) => c.req.header('host') === 'api.example.com';
-/** The account of a test. */
 let account: Cloudflare;
 /** The service once it is deployed, with what its check finds: well, but for `acme`. */
 const deployed = new Hono()
@@ -38,7 +37,6 @@ const migrationsOf = ({ databases }: Cloudflare) =>
       .all()
       .map((row) => row.name),
   );
-/** The stores of an account, each with its place. */
 const storesOf = ({ databases, namespaces, buckets, queues }: Cloudflare) => [
   ...databases.map(({ name, region, jurisdiction }) => `database ${name} in ${jurisdiction ?? region}`),
   ...namespaces.map(({ title, jurisdiction }) => `namespace ${title} in ${jurisdiction}`),

@@ -5,7 +5,7 @@ import { type ApiDocument, nameIn, type Schema } from '../../src/docs/pages/refe
 import { newId } from '../../src/platform/db/ids.ts';
 import { bodies } from '../support/routes.ts';
 import { rowsOf } from '../support/rows.ts';
-import { call, type IssuedToken, operator, register, worldBefore } from '../support/world.ts';
+import { call, issueToken, register, worldBefore } from '../support/world.ts';
 
 type Body = { [name: string]: unknown };
 
@@ -60,10 +60,8 @@ let before: unknown;
 beforeAll(async () => {
   const data = await register(us);
   ids = { webhook: data.id, webhooks: data.id, accounts: us.accountId, connections: us.connection.id };
-  for (const { route } of operations.filter(({ route }) => !route.includes('/operator'))) {
-    const path = `/operator/accounts/${us.accountId}/tokens`;
-    tokens.set(route, (await operator.post<IssuedToken>(path, { name: route })).data.value);
-  }
+  for (const { route } of operations.filter(({ route }) => !route.includes('/operator')))
+    tokens.set(route, (await issueToken(us.accountId)).value);
   before = await everything();
 });
 

@@ -4,7 +4,7 @@ import { dayMs } from '../../src/platform/durations.ts';
 import { settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
 import { driver, safetyEvent, trip, vehicle } from '../support/records.ts';
-import { as, register, worldBefore } from '../support/world.ts';
+import { register, worldBefore } from '../support/world.ts';
 
 const perCall = 500;
 const us = worldBefore(beforeAll);
@@ -29,7 +29,7 @@ async function growth(calls: number, notify: boolean, usual = usualEvent as () =
   const before = await sizeOfDatabase();
   for (let i = 0; i < calls; i++) {
     const records = Array.from({ length: perCall }, usual);
-    const { data } = await as(us.connection.ingestKey).post('/ingest', { records, notify });
+    const { data } = await us.connector.post('/ingest', { records, notify });
     expect(data).toMatchObject({ accepted: perCall });
   }
   if (notify) await settled(hook, calls * perCall);
@@ -39,7 +39,7 @@ async function growth(calls: number, notify: boolean, usual = usualEvent as () =
 let hook = '';
 beforeAll(async () => {
   receiver();
-  await as(us.connection.ingestKey).send(vehicle(), driver());
+  await us.send(vehicle(), driver());
   hook = (await register(us)).id;
   await growth(2, false);
   await growth(2, false, usualTrip); // the first pages of each table and index

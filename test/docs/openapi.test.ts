@@ -8,16 +8,7 @@ import { newId } from '../../src/platform/db/ids.ts';
 import { listPage } from '../support/fleet.ts';
 import { vehicle } from '../support/records.ts';
 import { addRows } from '../support/rows.ts';
-import {
-  as,
-  call,
-  type IssuedToken,
-  operator,
-  register,
-  type World,
-  webhookBody,
-  world,
-} from '../support/world.ts';
+import { call, issueToken, register, type World, webhookBody, world } from '../support/world.ts';
 
 const client = clientDocument() as ApiDocument; // as OpenAPI has it
 const operators = operatorDocument() as ApiDocument;
@@ -80,13 +71,13 @@ describe('every 400 that the documents spell out', () => {
   let wrongs: Record<string, Wrong>;
   beforeAll(async () => {
     us = await world({ providers: ['motive', 'samsara'] });
-    const client = as(us.apiToken);
+    const client = us.api;
     webhook = (await register(us)).id;
     const taken = await register(us, { notificationTypes: [2] });
     const lonely = await register(us, { connectionIds: [] });
     const { id: paused } = await register(us);
     await client.post(`/webhook/${paused}/pause`, {});
-    await as(us.connection.ingestKey).send(vehicle(), vehicle({ sourceId: 'truck-2' }));
+    await us.send(vehicle(), vehicle({ sourceId: 'truck-2' }));
     const [first, second] = (await listPage(us.apiToken, '/vehicles', us.connection.id)).data;
     await client.put(`/vehicles/${first?.id}`, { externalId: 'taken' });
     await client.put(`/connections/${us.connections[1]?.id}`, { externalId: 'taken' });
@@ -175,8 +166,7 @@ describe('every 400 that the documents spell out', () => {
     const asked = wrong.id && path.includes('{id}') ? '' : wrong.query;
     const query = { ...range, ...Object.fromEntries(new URLSearchParams(asked)) };
     const given = Object.entries(query).filter(([, value]) => value && method === 'GET');
-    const tokens = `/operator/accounts/${us.accountId}/tokens`; // tests and replays are limited by token
-    const token = await operator.post<IssuedToken>(tokens, { name: 'one' });
+    const token = await issueToken(us.accountId); // tests and replays are limited by token
     const { body = {} } = wrong;
     const raw = typeof body === 'string' || body instanceof Uint8Array;
     const reply = await call(
@@ -184,7 +174,7 @@ describe('every 400 that the documents spell out', () => {
       `${path.replace('{id}', wrong.id ?? webhook)}?${new URLSearchParams(given)}`,
       {
         headers: {
-          'x-api-key': path === '/ingest' ? us.connection.ingestKey : token.data.value,
+          'x-api-key': path === '/ingest' ? us.connection.ingestKey : token.value,
           'connection-id': us.connection.id,
           ...wrong.headers,
         },

@@ -24,7 +24,6 @@ const names = (reply: { data: { name: string }[] }) => reply.data.map(({ name })
 const newVehicle = (name: string) => us.send(vehicle({ sourceId: name, name }));
 const operators = { authorization: `Bearer ${env.OPERATOR_KEY}` };
 
-/** How long something takes. */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = Date.now();
   await work();

@@ -36,7 +36,6 @@ const required = fields.filter(([, , field]) => !isOmissible(field));
 
 const notAnyText = ['email', 'reportUrl', 'status', 'severity'];
 
-/** Whether a value is good, if it is that of a field. */
 const isGood = (name: string, { holds }: Field, value: unknown): boolean =>
   holds === 'boolean'
     ? typeof value === 'boolean'

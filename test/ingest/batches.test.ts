@@ -7,7 +7,7 @@ import { ask, signIn } from '../support/portal.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
-import { as, call } from '../support/world.ts';
+import { call } from '../support/world.ts';
 
 const { us, send, register } = story();
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
@@ -26,10 +26,9 @@ describe('a safety event', () => {
     const recent = safetyEvent({ startedAt: daysAgo(6.99) });
     expect(await ingest(vehicle(), recent, old)).toMatchObject({ accepted: 3, rejected: [], heldBack: 1 });
     expect(await notified()).toEqual([0]);
-    const list = as(us.apiToken, { 'connection-id': us.connection.id });
-    const { data } = await list.get(`/safety-events?from=${daysAgo(8)}&to=${daysAgo(0)}`);
+    const { data } = await us.lists.get(`/safety-events?from=${daysAgo(8)}&to=${daysAgo(0)}`);
     expect(data).toMatchObject([{ sourceId: 'old' }, { sourceId: 'event-1' }]);
-    expect((await list.get('/changes?kinds=safetyEvent')).data).toHaveLength(2);
+    expect((await us.lists.get('/changes?kinds=safetyEvent')).data).toHaveLength(2);
   });
 
   it.each([
@@ -77,8 +76,7 @@ describe('a safety event', () => {
     expect(await rows(own, us.accountId)).toEqual([]);
     await ingest({ ...archived, sourceUpdatedAt: new Date().toISOString(), incidentTypes: ['crash'] });
     expect(await notified()).toEqual([]);
-    const list = as(us.apiToken, { 'connection-id': us.connection.id });
-    const { data } = await list.get(`/safety-events?from=${daysAgo(183)}&to=${daysAgo(0)}`);
+    const { data } = await us.lists.get(`/safety-events?from=${daysAgo(183)}&to=${daysAgo(0)}`);
     expect(data).toMatchObject([{ incidentTypes: ['crash'] }]);
   });
 

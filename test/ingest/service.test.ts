@@ -4,7 +4,7 @@ import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { accident, recently, safetyEvent, trip as tripRecord, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
-import { as, operator, type WebhookOut, webhookBody, world } from '../support/world.ts';
+import { as, issueKey, operator, type WebhookOut, webhookBody, world } from '../support/world.ts';
 
 const { us, heard, register } = story();
 let hook: WebhookOut;
@@ -94,15 +94,10 @@ describe('a safety event', () => {
   it('keeps what its vehicle and provider were called when it first came in', async () => {
     await us.send(vehicle(), safetyEvent());
     await operator.patch(`/operator/connections/${us.connection.id}`, { tSP: 'Renamed' });
-    const { data: key } = await operator.post<{ value: string }>(
-      `/operator/connections/${us.connection.id}/ingest-keys`,
-      { name: 'fresh' },
-    );
     const renamed = vehicle({ name: 'Truck 2', vin: 'VIN2', groups: ['South'] });
-    await as(key.value).send(renamed, safetyEvent({ maxSpeedKph: 99 }));
-    const list = as(us.apiToken, { 'connection-id': us.connection.id });
+    await as(await issueKey(us.connection.id)).send(renamed, safetyEvent({ maxSpeedKph: 99 }));
     expect(
-      (await list.get(`/safety-events?from=${recently}&to=${new Date().toISOString()}`)).data,
+      (await us.lists.get(`/safety-events?from=${recently}&to=${new Date().toISOString()}`)).data,
     ).toMatchObject([
       {
         tSP: 'Motive',
@@ -115,51 +110,46 @@ describe('a safety event', () => {
   });
 });
 
-describe('an accident', () => {
-  it('is notified once per level, with exactly the payload of the spec', async () => {
-    const location = { latitude: 39.7392, longitude: -104.9903, address: 'I-81 N, Carlisle, PA' };
-    for (const notificationLevel of [1, 2, 2, 3, 1, 3])
-      await us.send(accident({ notificationLevel, location, driver: 'driver-1', severity: 'high' }));
-    await settled(hook.id, 3);
-    const eventId = recordId(us.connection.id, 'accident', 'crash-1');
-    const data = heard.got
-      .map(({ body }) => body.data)
-      .sort((a, b) => Number(a.notificationLevel) - Number(b.notificationLevel));
-    expect(data).toEqual(
-      [1, 2, 3].map((level) => ({
-        eventId,
-        eventTime: '2026-11-20T20:00:00.000Z',
-        vin: '1FUJGLDR5CLBP8834',
-        connection: us.connection.id,
-        tSP: 'Motive',
-        location: { latitude: 39.7392, longitude: -104.9903 },
-        notificationLevel: level,
-        reportReady: level === 3,
-        isAccurate: level >= 2,
-      })),
-    );
-    expect(heard.got.every(({ body }) => body.type === 1)).toBe(true);
-    expect(await deliveriesOf(hook.id)).toHaveLength(3);
-  });
-
-  it('says what its connector says of report and accuracy', async () => {
-    await us.send(accident({ reportReady: true, isAccurate: false, notificationLevel: 2 }));
-    await settled(hook.id);
-    expect(heard.got[0]?.body.data).toMatchObject({ reportReady: true, isAccurate: false });
-  });
+it('an accident is notified once per level, with exactly the payload of the spec', async () => {
+  const location = { latitude: 39.7392, longitude: -104.9903, address: 'I-81 N, Carlisle, PA' };
+  for (const notificationLevel of [1, 2, 2, 3, 1, 3])
+    await us.send(accident({ notificationLevel, location, driver: 'driver-1', severity: 'high' }));
+  await settled(hook.id, 3);
+  const eventId = recordId(us.connection.id, 'accident', 'crash-1');
+  const data = heard.got
+    .map(({ body }) => body.data)
+    .sort((a, b) => Number(a.notificationLevel) - Number(b.notificationLevel));
+  expect(data).toEqual(
+    [1, 2, 3].map((level) => ({
+      eventId,
+      eventTime: '2026-11-20T20:00:00.000Z',
+      vin: '1FUJGLDR5CLBP8834',
+      connection: us.connection.id,
+      tSP: 'Motive',
+      location: { latitude: 39.7392, longitude: -104.9903 },
+      notificationLevel: level,
+      reportReady: level === 3,
+      isAccurate: level >= 2,
+    })),
+  );
+  expect(heard.got.every(({ body }) => body.type === 1)).toBe(true);
+  expect(await deliveriesOf(hook.id)).toHaveLength(3);
 });
 
-describe('a vehicle', () => {
-  it('is never overwritten by an older version', async () => {
-    const at = (hour: number, name: string) =>
-      vehicle({ name, sourceUpdatedAt: `2026-11-20T${hour}:00:00Z` });
-    await us.send(at(20, 'newer'));
-    expect((await us.send(at(10, 'older'))).data).toMatchObject({ accepted: 0, unchanged: 1 });
-    await us.send(at(22, 'newest'), at(21, 'between'));
-    await us.send(safetyEvent());
-    await settled(hook.id);
-    expect(heard.got[0]?.body.data).toMatchObject({ vehicleName: 'newest' });
-  });
+it('an accident says what its connector says of report and accuracy', async () => {
+  await us.send(accident({ reportReady: true, isAccurate: false, notificationLevel: 2 }));
+  await settled(hook.id);
+  expect(heard.got[0]?.body.data).toMatchObject({ reportReady: true, isAccurate: false });
+});
+
+it('a vehicle is never overwritten by an older version', async () => {
+  const at = (hour: number, name: string) => vehicle({ name, sourceUpdatedAt: `2026-11-20T${hour}:00:00Z` });
+  await us.send(at(20, 'newer'));
+  expect((await us.send(at(10, 'older'))).data).toMatchObject({ accepted: 0, unchanged: 1 });
+  await us.send(at(22, 'newest'), at(21, 'between'));
+  await us.send(safetyEvent());
+  await settled(hook.id);
+  expect(heard.got[0]?.body.data).toMatchObject({ vehicleName: 'newest' });
 });
 
 describe('a trip', () => {
@@ -202,8 +192,7 @@ it('a connection with a map of its own speaks its own words', async () => {
     'incidentTypeMap.x.0 must map',
   );
   expect((await operator.patch(path, { incidentTypeMap: map })).status).toBe(200);
-  const key = await operator.post<{ value: string }>(`${path}/ingest-keys`, { name: 'fresh' });
-  await as(key.data.value).send(safetyEvent({ incidentTypes: ['Rule 7'] }));
+  await as(await issueKey(us.connection.id)).send(safetyEvent({ incidentTypes: ['Rule 7'] }));
   await settled(hook.id);
   expect(heard.got[0]?.body.data).toMatchObject({ translatedIncidentTypes: ['Speeding', 'Harsh Braking'] });
 });

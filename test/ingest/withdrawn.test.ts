@@ -9,7 +9,7 @@ import { signIn } from '../support/portal.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 import { rows, value } from '../support/rows.ts';
 import { story } from '../support/story.ts';
-import { as, type WebhookOut } from '../support/world.ts';
+import type { WebhookOut } from '../support/world.ts';
 
 const { us, heard, register } = story();
 let hook: WebhookOut;
@@ -20,11 +20,7 @@ beforeEach(async () => {
 
 const withdrawn = (more: object = {}) => safetyEvent({ withdrawn: true, ...more });
 const list = async (filter = '') =>
-  (
-    await as(us.apiToken, { 'connection-id': us.connection.id }).get<{ withdrawn: boolean | null }[]>(
-      `/safety-events?from=2026-01-01&to=${new Date().toISOString()}${filter}`,
-    )
-  ).data;
+  (await us.lists.get(`/safety-events?from=2026-01-01&to=${new Date().toISOString()}${filter}`)).data;
 
 describe('an event that its provider withdraws', () => {
   it('stays in the list and the change feed, marked, and a newer version brings it back', async () => {

@@ -33,15 +33,13 @@ const messages: Record<Exclude<KeyOf<QueueMessage>, 'job' | Details>, Bound> = {
   check: { rows: 'one', turns: 'none: operators alone cause it', quota: 'two for each check' },
 };
 
-describe('what runs in the background', () => {
-  it('has a bound above each job', () => {
-    const [, declared = ''] = source.split('export const jobs');
-    expect(declared.match(/^ {2}\S+.*run: /gm)).toHaveLength(Object.keys(jobs).length);
-    expect(declared.match(/(?<!\*\/)\n {2}\S+.*run: .*/g)).toBeNull();
-  });
+it('what runs in the background has a bound above each job', () => {
+  const [, declared = ''] = source.split('export const jobs');
+  expect(declared.match(/^ {2}\S+.*run: /gm)).toHaveLength(Object.keys(jobs).length);
+  expect(declared.match(/(?<!\*\/)\n {2}\S+.*run: .*/g)).toBeNull();
+});
 
-  it('has a bound in rows, turns and a quota for each message', () => {
-    for (const bound of Object.values<Bound>(messages))
-      expect(Object.values(bound).every((text) => text.length > 0)).toBe(true);
-  });
+it('what runs in the background has a bound in rows, turns and a quota for each message', () => {
+  for (const bound of Object.values<Bound>(messages))
+    expect(Object.values(bound).every((text) => text.length > 0)).toBe(true);
 });

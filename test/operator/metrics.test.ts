@@ -6,7 +6,6 @@ import { accident } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { fetchWith } from '../support/service.ts';
 import { story } from '../support/story.ts';
-import { as } from '../support/world.ts';
 
 const tale = story();
 
@@ -47,7 +46,7 @@ it('count deliveries by outcome, and say how old the oldest undelivered accident
     .poll(async () => (await scrape()).values.get('fleet_deliveries_this_houroutcome="delivered"'))
     .toBe((before.get('fleet_deliveries_this_houroutcome="delivered"') ?? 0) + 3);
   expect(before.get('fleet_accident_oldest_undelivered_seconds')).toBe(0);
-  await unattempted(hook.id, () => as(tale.us.connection.ingestKey).send(accident()));
+  await unattempted(hook.id, () => tale.us.send(accident()));
   const [row] = await rows(`select id from deliveries where status = 'pending'`);
   const older = newId(Date.now() - 600_000);
   await rows('update deliveries set id = ?1 where id = ?2', older, row?.id);

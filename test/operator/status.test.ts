@@ -8,7 +8,7 @@ import { accident } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { metered } from '../support/runtime/meter.ts';
 import { story } from '../support/story.ts';
-import { as, operator } from '../support/world.ts';
+import { operator } from '../support/world.ts';
 
 const tale = story();
 const show = async () => (await operator.get<Awaited<ReturnType<typeof status>>>('/operator/status')).data;
@@ -97,7 +97,7 @@ it('the status names the webhooks whose deliveries fail, the worst first', async
 
 it('the status names accidents that wait', async () => {
   const hook = await tale.register();
-  await unattempted(hook.id, () => as(tale.us.connection.ingestKey).send(accident()));
+  await unattempted(hook.id, () => tale.us.send(accident()));
   expect((await show()).accidents).toEqual([]);
   await rows(`update deliveries set id = ?1 where status = 'pending'`, newId(Date.now() - 40_000));
   const { accountId } = tale.us;

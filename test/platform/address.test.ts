@@ -66,37 +66,36 @@ it.each(fine.trim().split(/\s+/))('a receiver may be public: %s', (url) => {
   expect(receiverProblem(url, strict)).toBeUndefined();
 });
 
-describe('on this machine alone', () => {
-  it.each(['https://localhost:9443/', 'https://127.0.0.1:9443/', 'https://[::1]:9443/'])(
-    '%s may be called',
-    (url) => {
-      expect(receiverProblem(url, { allowLoopback: true })).toBeUndefined();
-      expect(receiverProblem(url, { allowLoopback: false })).toBeDefined();
-    },
-  );
+it.each(['https://localhost:9443/', 'https://127.0.0.1:9443/', 'https://[::1]:9443/'])(
+  'on this machine alone %s may be called',
+  (url) => {
+    expect(receiverProblem(url, { allowLoopback: true })).toBeUndefined();
+    expect(receiverProblem(url, { allowLoopback: false })).toBeDefined();
+  },
+);
 
-  it.each(['https://10.0.0.1/', 'https://169.254.169.254/', 'https://printer/'])('%s may not', (url) => {
+it.each(['https://10.0.0.1/', 'https://169.254.169.254/', 'https://printer/'])(
+  'on this machine alone %s may not',
+  (url) => {
     expect(receiverProblem(url, { allowLoopback: true })).toBeDefined();
-  });
+  },
+);
+
+it.each([
+  ['https://example.com/a#1', 'https://example.com/a'],
+  ['https://example.com/a#', 'https://example.com/a'],
+  ['https://example.com./a', 'https://example.com/a'],
+  ['HTTPS://EXAMPLE.com.:443/a', 'https://example.com/a'],
+  ['https://example.com.:8443/a?b=1#c', 'https://example.com:8443/a?b=1'],
+])('two urls are of one receiver %s and %s', (one, other) => {
+  expect(normalisedUrl(one)).toBe(normalisedUrl(other));
 });
 
-describe('two urls are of one receiver', () => {
-  it.each([
-    ['https://example.com/a#1', 'https://example.com/a'],
-    ['https://example.com/a#', 'https://example.com/a'],
-    ['https://example.com./a', 'https://example.com/a'],
-    ['HTTPS://EXAMPLE.com.:443/a', 'https://example.com/a'],
-    ['https://example.com.:8443/a?b=1#c', 'https://example.com:8443/a?b=1'],
-  ])('%s and %s', (one, other) => {
-    expect(normalisedUrl(one)).toBe(normalisedUrl(other));
-  });
-
-  it.each([
-    ['https://example.com/a?b=1', 'https://example.com/a?b=2'],
-    ['https://example.com/a', 'https://example.com/a/'],
-    ['https://example.com/a', 'https://example.com:8443/a'],
-    ['https://example.com/a.', 'https://example.com/a'],
-  ])('but not %s and %s', (one, other) => {
-    expect(normalisedUrl(one)).not.toBe(normalisedUrl(other));
-  });
+it.each([
+  ['https://example.com/a?b=1', 'https://example.com/a?b=2'],
+  ['https://example.com/a', 'https://example.com/a/'],
+  ['https://example.com/a', 'https://example.com:8443/a'],
+  ['https://example.com/a.', 'https://example.com/a'],
+])('two urls are of one receiver but not %s and %s', (one, other) => {
+  expect(normalisedUrl(one)).not.toBe(normalisedUrl(other));
 });

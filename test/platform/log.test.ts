@@ -9,7 +9,7 @@ import { attempted, deliveriesOf, settled } from '../support/deliveries.ts';
 import { listenToLog } from '../support/log.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
 import { story } from '../support/story.ts';
-import { as, call, operator, webhookBody } from '../support/world.ts';
+import { call, operator, webhookBody } from '../support/world.ts';
 
 const { us, heard, send, register, happen } = story();
 let log: ReturnType<typeof listenToLog>;
@@ -19,9 +19,7 @@ beforeEach(() => {
 
 describe('the line of a request', () => {
   it('says who asked for what, and what came of it', async () => {
-    const { headers } = await as(us.apiToken, { 'connection-id': us.connection.id }).get(
-      '/vehicles?vin=1FUJGLDR5CLBP8834',
-    );
+    const { headers } = await us.lists.get('/vehicles?vin=1FUJGLDR5CLBP8834');
     expect(log.lines('request')).toEqual([
       {
         level: 'info',
@@ -255,7 +253,6 @@ describe('the log', () => {
   });
 });
 
-/** Where work goes on behind a reply. */
 const background = { waitUntil() {}, passThroughOnException() {}, props: {} } as unknown as ExecutionContext;
 
 function expectNothingOf(secrets: string[]) {

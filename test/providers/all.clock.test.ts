@@ -186,7 +186,6 @@ describe.each(fleets)('%s', (provider, make) => {
   }, 600_000);
 });
 
-/** What goes wrong with a call of a provider. */
 const faults = [
   ...['none', 'none', 'none', 'down'],
   ...['cut off', 'limited', 'page of html', 'half a reply'],

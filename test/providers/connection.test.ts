@@ -33,12 +33,9 @@ beforeEach(async () => {
   await rows('update portal_users set confirmed_at = 1');
 });
 
-const listed = async (id: string) => {
-  const { data } =
-    await tale.us.api.get<{ id: string; healthStatus: number; lastPulledAt: string }[]>('/connections');
-  return data.find((one) => one.id === id);
-};
-/** A vehicle brakes, in the words of Samsara, from now on. */
+type Listed = { id: string; healthStatus: number; lastPulledAt: string };
+const listed = async (id: string) =>
+  (await tale.us.api.get<Listed[]>('/connections')).data.find((one) => one.id === id);
 const brakes = (word = 'Braking', at = Date.now() + 1) =>
   provider.data.events.push(samsaraEvent(samsaraVehicle(1), word, at));
 const pathsCalled = () => provider.calls.map(({ pathname }) => pathname);
@@ -48,6 +45,10 @@ const tripsFail = (reply: () => Response) => {
 };
 const adviceOnTrips = async (id: string) =>
   (await pullStatus(id)).feeds.find(({ feed }) => feed === 'trips')?.problem?.advice;
+const ring = async (id: string, sent: { body?: string; headers?: Record<string, string> } = {}) =>
+  (await call('POST', `/providers/${id}/webhook`, { body: '{}', ...sent })).status;
+const secret = 'c2VjcmV0c2VjcmV0';
+const setSecret = (id: string) => operator.put(`/operator/connections/${id}/webhook-secret`, { secret });
 const suspend = () => operator.patch(`/operator/accounts/${tale.us.accountId}`, { status: 'suspended' });
 const replace = (id: string, credential: string) =>
   operator.put(`/operator/connections/${id}/credential`, { credential });
@@ -100,9 +101,7 @@ it('stops when Samsara refuses the credential, says so, and goes on with a new o
   expect(await sent()).toHaveLength(1);
   const [mail] = await sent();
   expect(mail?.subject).toBe('Acme Trucking is unavailable');
-  expect(mail?.text).toContain(
-    'Samsara refuses the API token. Create a new one with these permissions: Read Vehicles',
-  );
+  expect(mail?.text).toContain('refuses the API token. Create a new one with these permissions: Read Vehi');
   expect(mail?.text).not.toContain(old);
 
   expect((await replace(id, 'samsara_api_wrong')).status).toBe(400);
@@ -125,42 +124,34 @@ it('tells of what may pass by itself only after a while', async () => {
   expect((await listed(id))?.healthStatus).toBe(4);
   expect(await sendHealthAlerts(env)).toBe(0);
   expect(await sendHealthAlerts(env, Date.now() + notifyAfterMs)).toBe(1);
-  expect(await sent()).toMatchObject([
-    {
-      subject: 'Acme Trucking is incomplete',
-      text: expect.stringContaining(
-        'The API token may not read this. It needs these permissions: Read Vehicles',
-      ),
-    },
-  ]);
+  const text = expect.stringContaining('may not read this. It needs these permissions: Read Vehicles');
+  expect(await sent()).toMatchObject([{ subject: 'Acme Trucking is incomplete', text }]);
 });
 
 it("is pulled at once when Samsara's webhook rings with its signature", async () => {
   const id = await connected([2]);
   const isSigned = connector.webhook && vi.spyOn(connector.webhook, 'isSigned').mockResolvedValue(false);
-  const ring = async (to = id, body = '{}') =>
-    (await call('POST', `/providers/${to}/webhook`, { body })).status;
   brakes();
   const before = eventsAsked();
   isSigned?.mockResolvedValue(true);
-  expect(await ring()).toBe(401); // there is no secret yet
-  await operator.put(`/operator/connections/${id}/webhook-secret`, { secret: 'c2VjcmV0c2VjcmV0' });
+  expect(await ring(id)).toBe(401); // there is no secret yet
+  await setSecret(id);
   expect([await ring(tale.us.connection.id), await ring('x')]).toEqual([401, 401]);
   isSigned?.mockResolvedValue(false);
-  expect(await ring()).toBe(401);
+  expect(await ring(id)).toBe(401);
   const body = new TextEncoder().encode('{}');
-  expect(isSigned).toHaveBeenLastCalledWith(expect.any(Headers), body, 'c2VjcmV0c2VjcmV0');
+  expect(isSigned).toHaveBeenLastCalledWith(expect.any(Headers), body, secret);
   expect(eventsAsked()).toBe(before);
   isSigned?.mockResolvedValue(true);
-  expect(await ring(id, 'x'.repeat(1024 * 1024 + 1))).toBe(413);
-  expect(await ring()).toBe(200);
+  expect(await ring(id, { body: 'x'.repeat(1024 * 1024 + 1) })).toBe(413);
+  expect(await ring(id)).toBe(200);
   await arrived(1);
   // The next pull is asked for at most once in two seconds.
   await rows('update pulls set claimed_until = 9e15, due_at = 9e15'); // so that nothing is pulled meanwhile
-  await ring();
+  await ring(id);
   const asked = await pullColumn(id, 'due_at');
   expect(asked).toBeLessThan(9e15);
-  await ring();
+  await ring(id);
   expect(await pullColumn(id, 'due_at')).toBe(asked);
 });
 
@@ -204,17 +195,15 @@ it.each([
   ['RING_LIMIT', 429],
 ] as const)('counts wrong calls by connection and, more of them, by address: %s', async (name, others) => {
   const headers = { 'cf-connecting-ip': `198.51.100.${others - 400}` };
-  const ring = async (id: string) =>
-    (await call('POST', `/providers/${id}/webhook`, { headers, body: {} })).status;
   const { id } = tale.us.connection;
   const limit = vi.spyOn(env[name], 'limit').mockImplementation(async ({ key }) => ({
     success: !key.endsWith(name === 'RING_LIMIT' ? headers['cf-connecting-ip'] : id),
   }));
-  expect(await ring(id)).toBe(429);
+  expect(await ring(id, { headers })).toBe(429);
   limit.mockClear();
-  expect(await ring(id)).toBe(429);
+  expect(await ring(id, { headers })).toBe(429);
   expect(limit).not.toHaveBeenCalled();
-  expect(await ring(crypto.randomUUID())).toBe(others);
+  expect(await ring(crypto.randomUUID(), { headers })).toBe(others);
   expect((await as('fds_unknown', headers).get('/connections')).status).toBe(401);
 });
 
@@ -252,16 +241,15 @@ it.each([
 
 it('limits how often its webhook is called, though the calls are signed', async () => {
   const id = await connected();
-  await operator.put(`/operator/connections/${id}/webhook-secret`, { secret: 'c2VjcmV0c2VjcmV0' });
+  await setSecret(id);
   if (connector.webhook) vi.spyOn(connector.webhook, 'isSigned').mockResolvedValue(true);
-  const ring = async () => (await call('POST', `/providers/${id}/webhook`, { body: {} })).status;
-  expect(await ring()).toBe(200);
+  expect(await ring(id)).toBe(200);
   const limit = vi
     .spyOn(env.TOKEN_LIMIT, 'limit')
     .mockImplementation(async ({ key }) => ({ success: !key.includes(id) }));
-  expect(await ring()).toBe(429);
+  expect(await ring(id)).toBe(429);
   limit.mockClear();
-  expect([await ring(), limit.mock.calls]).toEqual([429, []]); // nor is the body read again
+  expect([await ring(id), limit.mock.calls]).toEqual([429, []]); // nor is the body read again
 });
 
 it('works for a connection in one run only, and in another once that is lost', async () => {

@@ -1,8 +1,16 @@
 import { maxReplyBytes } from '../../src/providers/call.ts';
 import { nextTry } from '../../src/providers/geotab/exceptions.ts';
 import { distanceOf } from '../../src/providers/geotab/records.ts';
-import { aheadBy, dismissed, providerStory, pullAll, pullColumn, pullRun } from '../support/provider.ts';
-import { type Item, iso } from '../support/providers/fleet.ts';
+import {
+  aheadBy,
+  dismissed,
+  providerStory,
+  pullAll,
+  pullColumn,
+  pullRun,
+  reported,
+} from '../support/provider.ts';
+import { add, type Item, iso } from '../support/providers/fleet.ts';
 import {
   fakeGeotab,
   type GeotabCall,
@@ -63,29 +71,25 @@ const latitudes = async (id: string) =>
 const stored = (id: string) => rows('select 1 from safety_events where connection_id = ?1', id);
 
 /** An event of the vehicle from now on, wherever it was then. */
-function braking(van: Item, more: Item = {}, at = Date.now() + 1): Item {
-  const exception = geotabException(van, 'RuleHarshBrakingId', at, more);
-  data.exceptions.push(exception);
-  return exception;
-}
+const braking = (van: Item, more: Item = {}, at = Date.now() + 1): Item =>
+  add(data.exceptions, geotabException(van, 'RuleHarshBrakingId', at, more));
 
 /** Something of the vehicle that happens from now on, where it was then. */
 function happens(van: Item, rule: string, more: Item = {}, at = Date.now() + 1): Item {
-  const exception = geotabException(van, rule, at, more);
-  data.exceptions.push(exception);
   data.positions.push(geotabPosition(van, at - 5_000));
-  return exception;
+  return add(data.exceptions, geotabException(van, rule, at, more));
 }
 
-/** So many minutes after the test began, what there is to do then is done. */
+const dismiss = (exception: Item) =>
+  geotabChange(exception, {
+    state: 'ExceptionEventStateDismissedId',
+    lastModifiedDateTime: iso(Date.now() + 30_000),
+  });
+
 async function pullAfter(id: string, minutes: number) {
   aheadBy(minutes);
   await pullAll(id);
 }
-
-/** The types that a call in bulk is about. */
-const typesIn = ({ calls }: Item): unknown[] =>
-  (calls as { params: Item }[]).map(({ params }) => params.typeName); // as our own client sends them
 
 type Feeds = { [name: string]: { cursor: Item; problem?: Item } };
 
@@ -96,59 +100,56 @@ const cursorOf = async (id: string) => (await feedsOf(id)).events?.cursor ?? {};
 const problemOf = async (id: string) =>
   Object.values(await feedsOf(id)).find(({ problem }) => problem !== undefined)?.problem;
 
-describe('vehicles and drivers', () => {
-  it('come whole, as customers know them', async () => {
-    data.devices.push(
-      geotabDevice(4, { deviceType: 'None', name: 'Trailer' }),
-      geotabDevice(5, {
-        vehicleIdentificationNumber: '?',
-        engineVehicleIdentificationNumber: '2FZHATDC5KAA00001',
-        vinInfoYear: undefined,
-        activeTo: '2026-01-01T00:00:00.000Z',
-        groups: Array.from({ length: 40 }, (_, i) => ({ id: `c${i}` })),
-      }),
-    );
-    for (let i = 0; i < 40; i++)
-      data.groups.push({ id: `c${i}`, name: `Depot ${String(i).padStart(2, '0')}` });
-    data.users.push(
-      geotabUser(1),
-      geotabUser(2, { name: 'lee', firstName: '', lastName: '', activeTo: '2026-01-01T00:00:00.000Z' }),
-      geotabUser(3, { isDriver: false }),
-    );
-    const id = await connected();
-    const vehicles = await tale.vehicles(id);
-    const named = (name: string) => vehicles.find((one) => one.name === name);
-    expect(vehicles).toHaveLength(4);
-    expect(named('Van 1')).toMatchObject({
-      vin: '1FTBW3XM510000001',
-      make: 'Ford',
-      model: 'Transit',
-      year: 2023,
-      licensePlate: 'VAN-1',
-      groups: ['North'],
-      status: 'active',
-    });
-    expect(named('Van 5')).toMatchObject({ vin: '2FZHATDC5KAA00001', year: null, status: 'inactive' });
-    expect(named('Van 5')?.groups).toHaveLength(20);
-    expect((await drivers(id)).map(({ name, email, status }) => [name, email, status]).sort()).toEqual([
-      ['Sam Ortiz 1', 'sam1@acme.example.com', 1],
-      ['lee', null, 0],
-    ]);
+it('vehicles and drivers come whole, as customers know them', async () => {
+  data.devices.push(
+    geotabDevice(4, { deviceType: 'None', name: 'Trailer' }),
+    geotabDevice(5, {
+      vehicleIdentificationNumber: '?',
+      engineVehicleIdentificationNumber: '2FZHATDC5KAA00001',
+      vinInfoYear: undefined,
+      activeTo: '2026-01-01T00:00:00.000Z',
+      groups: Array.from({ length: 40 }, (_, i) => ({ id: `c${i}` })),
+    }),
+  );
+  for (let i = 0; i < 40; i++) data.groups.push({ id: `c${i}`, name: `Depot ${String(i).padStart(2, '0')}` });
+  data.users.push(
+    geotabUser(1),
+    geotabUser(2, { name: 'lee', firstName: '', lastName: '', activeTo: '2026-01-01T00:00:00.000Z' }),
+    geotabUser(3, { isDriver: false }),
+  );
+  const id = await connected();
+  const vehicles = await tale.vehicles(id);
+  const named = (name: string) => vehicles.find((one) => one.name === name);
+  expect(vehicles).toHaveLength(4);
+  expect(named('Van 1')).toMatchObject({
+    vin: '1FTBW3XM510000001',
+    make: 'Ford',
+    model: 'Transit',
+    year: 2023,
+    licensePlate: 'VAN-1',
+    groups: ['North'],
+    status: 'active',
   });
+  expect(named('Van 5')).toMatchObject({ vin: '2FZHATDC5KAA00001', year: null, status: 'inactive' });
+  expect(named('Van 5')?.groups).toHaveLength(20);
+  expect((await drivers(id)).map(({ name, email, status }) => [name, email, status]).sort()).toEqual([
+    ['Sam Ortiz 1', 'sam1@acme.example.com', 1],
+    ['lee', null, 0],
+  ]);
+});
 
-  it('are followed by version, and walked through once a day', async () => {
-    const id = await connected();
-    geotabChange(vans[0], { name: 'Van 1 (new)' });
-    data.devices.push(geotabDevice(6));
-    const walks = () => calls.filter(({ params }) => params.sort !== undefined).length;
-    const before = walks();
-    await pullAll(id);
-    expect(walks()).toBe(before);
-    expect(await names(id)).toEqual(['Van 1 (new)', 'Van 2', 'Van 3', 'Van 6']);
-    Object.assign(vans[1], { activeTo: iso(Date.now() - 1) }); // no new version: its time has run out
-    await pullAfter(id, 24 * 60 + 1);
-    expect(await names(id, { status: 'inactive' })).toEqual(['Van 2']);
-  });
+it('vehicles and drivers are followed by version, and walked through once a day', async () => {
+  const id = await connected();
+  geotabChange(vans[0], { name: 'Van 1 (new)' });
+  data.devices.push(geotabDevice(6));
+  const walks = () => calls.filter(({ params }) => params.sort !== undefined).length;
+  const before = walks();
+  await pullAll(id);
+  expect(walks()).toBe(before);
+  expect(await names(id)).toEqual(['Van 1 (new)', 'Van 2', 'Van 3', 'Van 6']);
+  Object.assign(vans[1], { activeTo: iso(Date.now() - 1) }); // no new version: its time has run out
+  await pullAfter(id, 24 * 60 + 1);
+  expect(await names(id, { status: 'inactive' })).toEqual(['Van 2']);
 });
 
 it('trips come with where they ended, once, and in their last version', async () => {
@@ -276,7 +277,7 @@ describe('safety events', () => {
     braking(vans[1], { state: 'ExceptionEventStateDismissedId' });
     await pullAll(id);
     expect((await cursorOf(id)).waiting).toHaveLength(1);
-    geotabChange(event, { state: 'ExceptionEventStateDismissedId' });
+    dismiss(event);
     await pullAll(id);
     expect((await cursorOf(id)).waiting).toEqual([]);
     expect((await events(id)).map(({ withdrawn }) => withdrawn)).toEqual([true, true]);
@@ -289,9 +290,7 @@ describe('safety events', () => {
     happens(vans[1], 'RuleIdlingId', { activeTo: iso(Date.now() - hour) }, at - 3 * day);
     const id = await connected([], { historyDays: 10 });
     expect(await stored(id)).toHaveLength(241);
-    const lookUps = calls.filter(
-      ({ method, params }) => method === 'ExecuteMultiCall' && typesIn(params).includes('LogRecord'),
-    );
+    const lookUps = calls.filter(({ params }) => JSON.stringify(params).includes('LogRecord'));
     expect(lookUps.length).toBeGreaterThan(4);
   });
 });
@@ -305,10 +304,7 @@ describe('collisions', () => {
     await pullAll(id);
     await arrived(3);
     expect((await cursorOf(id)).waiting).toHaveLength(2);
-    geotabChange(alarm, {
-      state: 'ExceptionEventStateDismissedId',
-      lastModifiedDateTime: iso(Date.now() + 30_000),
-    });
+    dismiss(alarm);
     await pullAll(id);
     expect((await cursorOf(id)).waiting).toHaveLength(1);
     await pullAfter(id, 62);
@@ -326,12 +322,6 @@ describe('collisions', () => {
   });
 
   describe('that several rules find, seconds apart,', () => {
-    const dismiss = (exception: Item) =>
-      geotabChange(exception, {
-        state: 'ExceptionEventStateDismissedId',
-        lastModifiedDateTime: iso(Date.now() + 30_000),
-      });
-
     it('are one accident, also when the second is known later, and was made earlier', async () => {
       const id = await connected([1]);
       const at = Date.now() + 10_000;
@@ -344,15 +334,10 @@ describe('collisions', () => {
       await pullAll(id);
       await pullAfter(id, 70);
       await arrived(5);
-      expect(
-        (await accidents(id)).map(({ severity, notificationLevel: level }) => [severity, level]),
-      ).toEqual(
-        expect.arrayContaining([
-          ['low', 2],
-          ['low', 2],
-          [null, 1],
-        ]),
+      const found = (await accidents(id)).map(
+        ({ severity, notificationLevel }) => `${severity} ${notificationLevel}`,
       );
+      expect(found.sort()).toEqual(['low 2', 'low 2', 'null 1']);
       expect(await events(id)).toHaveLength(4);
     });
 
@@ -370,13 +355,7 @@ describe('collisions', () => {
       await pullAfter(id, 62);
       await arrived(4);
       const [first, other] = vans.map(({ vehicleIdentificationNumber: vin }) => levels(vin));
-      expect([first, other]).toEqual([
-        dismissed,
-        [
-          [1, false, false],
-          [2, true, false],
-        ],
-      ]);
+      expect([first, other]).toEqual([dismissed, reported.slice(0, 2)]);
       expect((await accidents(id)).map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
     });
   });
@@ -388,9 +367,8 @@ describe('collisions', () => {
     happens(vans[1], 'RuleEnhancedMajorCollisionId', { state: 'ExceptionEventStateDismissedId' }, at);
     const id = await connected([1, 2], { historyDays: 10 });
     const listed = await accidents(id);
-    expect(listed.map(({ notificationLevel, dismissed }) => [notificationLevel, dismissed]).sort()).toEqual([
-      [1, true],
-      [2, false],
+    expect(listed.map(({ notificationLevel: level, dismissed }) => `${level} ${dismissed}`).sort()).toEqual([
+      ...['1 true', '2 false'],
     ]);
     expect(tale.hooks.got).toEqual([]);
   });
@@ -412,9 +390,8 @@ describe('sessions', () => {
     serve({ moves: 'my42.geotab.com' });
     const id = await connected();
     expect(await names(id)).toHaveLength(3);
-    expect(new Set(calls.filter(({ method }) => method !== 'Authenticate').map(({ host }) => host))).toEqual(
-      new Set(['my42.geotab.com']),
-    );
+    const others = calls.filter(({ method }) => method !== 'Authenticate');
+    expect(others.filter(({ host }) => host !== 'my42.geotab.com')).toEqual([]);
     // The database moves once more: its old server does not have it.
     serve({ moves: 'my43.geotab.com' });
     await pullRun(id);
@@ -437,25 +414,23 @@ describe('sessions', () => {
   );
 });
 
-describe('a credential', () => {
-  it.each([
-    ['secret', 'must be JSON'],
-    ['{"server": "a b", "database": "acme", "user": "u", "password": "p"}', 'must be a host'],
-    ['{"server": "10.0.0.1", "database": "acme", "user": "u", "password": "p"}', 'must be a public host'],
-    ['{"database": "acme", "user": "\\u0007", "password": "p"}', 'user must have'],
-  ])('that cannot be one is refused: %s', async (credential, reason) => {
-    const { status, message } = await tale.tryToConnect(credential);
-    expect([status, message]).toEqual([400, expect.stringContaining(reason)]);
-    expect(calls).toEqual([]);
-  });
+it.each([
+  ['secret', 'must be JSON'],
+  ['{"server": "a b", "database": "acme", "user": "u", "password": "p"}', 'must be a host'],
+  ['{"server": "10.0.0.1", "database": "acme", "user": "u", "password": "p"}', 'must be a public host'],
+  ['{"database": "acme", "user": "\\u0007", "password": "p"}', 'user must have'],
+])('a credential that cannot be one is refused: %s', async (credential, reason) => {
+  const { status, message } = await tale.tryToConnect(credential);
+  expect([status, message]).toEqual([400, expect.stringContaining(reason)]);
+  expect(calls).toEqual([]);
+});
 
-  it('is the same one with another password, and another one for another database', async () => {
-    await connectOnly();
-    const again = await tale.tryToConnect(geotabCredential(data, 'https://MY.geotab.com/'));
-    expect([again.status, again.message]).toEqual([400, expect.stringContaining('already')]);
-    data.database = 'other';
-    expect((await tale.tryToConnect()).status).toBe(200);
-  });
+it('a credential is the same one with another password, and another one for another database', async () => {
+  await connectOnly();
+  const again = await tale.tryToConnect(geotabCredential(data, 'https://MY.geotab.com/'));
+  expect([again.status, again.message]).toEqual([400, expect.stringContaining('already')]);
+  data.database = 'other';
+  expect((await tale.tryToConnect()).status).toBe(200);
 });
 
 describe('what goes wrong', () => {
@@ -509,17 +484,15 @@ describe('what goes wrong', () => {
   });
 });
 
-describe('what Geotab writes', () => {
-  it.each([
-    [{ distance: 113.27, maximumSpeed: 104 }, 113.27],
-    [{ distance: 113_276.75, maximumSpeed: 104 }, 113.27675],
-    [{ distance: 113_276.75 }, 113.27675],
-    [{ distance: 113.27, maximumSpeed: 'fast' }, 113.27],
-    [{ distance: 'far' }, 'far'], // is dropped, with a warning
-    [{}, null],
-  ])('means by the distance of %j in 1:27:41 %j km', (trip, km) => {
-    expect(distanceOf(trip, 5_261)).toEqual(km);
-  });
+it.each([
+  [{ distance: 113.27, maximumSpeed: 104 }, 113.27],
+  [{ distance: 113_276.75, maximumSpeed: 104 }, 113.27675],
+  [{ distance: 113_276.75 }, 113.27675],
+  [{ distance: 113.27, maximumSpeed: 'fast' }, 113.27],
+  [{ distance: 'far' }, 'far'], // is dropped, with a warning
+  [{}, null],
+])('what Geotab writes means by the distance of %j in 1:27:41 %j km', (trip, km) => {
+  expect(distanceOf(trip, 5_261)).toEqual(km);
 });
 
 it('looks for a place that is still to come after 1, 2, 4 minutes and so on, for an hour', () => {

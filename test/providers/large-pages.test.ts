@@ -13,7 +13,6 @@ import {
 import { samsaraFleet } from '../support/providers/samsara.ts';
 import { terminalFleet, terminalRaw } from '../support/providers/terminal.ts';
 
-/** A signed link of so many characters. */
 const link = (length = 1_400) => `https://media.example.com/${'a8Zq'.repeat(length / 4)}`;
 const series = (length: number) => Array.from({ length }, (_, n) => 36.1627 + n / 1e6);
 
@@ -92,7 +91,6 @@ describe.each<[string, () => Large]>([
   }, 60_000);
 });
 
-/** How many events a reply has. */
 const events = ({ driver_performance_events: motive, results: terminal, result: geotab }: Item): number =>
   [motive, terminal, at(geotab, 'data')]
     .flatMap((list) => (Array.isArray(list) ? list : []))

@@ -7,7 +7,6 @@ import { samsaraFleet } from '../support/providers/samsara.ts';
 import { terminalFleet, terminalRaw } from '../support/providers/terminal.ts';
 import { rows } from '../support/rows.ts';
 
-/** What providers send instead of a value. */
 const badValues = [
   ...[' ', '\u0000', 'x'.repeat(5_000), '12 mph', null],
   ...[-1, 8.6e18, true, { nested: { deep: [1] } }, [[null]]],
@@ -156,7 +155,6 @@ const keyOf = (item: Item): string =>
 const isWithin = (names: string, field: string): boolean =>
   names.split(' ').some((name) => name === field || name.startsWith(`${field}.`));
 
-/** The fields of an item, those within others too. */
 function pathsIn(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) => [

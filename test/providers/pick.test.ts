@@ -3,7 +3,6 @@ import { maxItem, maxKept, maxValues, Picker, wantedNames } from '../../src/prov
 
 const wanted = wantedNames('data id name next list links raw url', { links: 1 }, ['url']);
 
-/** What is read of a text that comes in pieces of so many characters. */
 function picked(text: string, piece = 4096) {
   const picker = new Picker(wanted);
   for (let at = 0; at < text.length; at += piece) picker.write(text.slice(at, at + piece));
@@ -79,23 +78,21 @@ it.each(['x', '"', '\\', '\u0007', 'xx\u0007', '\\x'])('cuts a text of many %j',
   expect(json.name.length).toBeLessThanOrEqual(4000);
 });
 
-describe('an item that is too large', () => {
-  const large = Array(Math.ceil(maxItem / 100)).fill('x'.repeat(100));
-  it.each([
-    ['at once', { id: 'a', list: large }],
-    ['in the end', { list: large, id: 'a', name: 'Jo' }],
-    ['in an object of its own', { data: { list: large, id: 'a', raw: { id: 'b' } } }],
-    ['in what it is made of', { raw: [{ id: 'b', list: large }], id: 'a' }],
-  ])('leaves its id, if it says that %s', (_, item) => {
-    expect(of({ data: [{ id: 1 }, item, { id: 2 }], next: 'b' })).toEqual({
-      json: { data: [{ id: 1 }, { id: 'a' }, { id: 2 }], next: 'b' },
-      tooLarge: ['a'],
-    });
+const large = Array(Math.ceil(maxItem / 100)).fill('x'.repeat(100));
+it.each([
+  ['at once', { id: 'a', list: large }],
+  ['in the end', { list: large, id: 'a', name: 'Jo' }],
+  ['in an object of its own', { data: { list: large, id: 'a', raw: { id: 'b' } } }],
+  ['in what it is made of', { raw: [{ id: 'b', list: large }], id: 'a' }],
+])('an item that is too large leaves its id, if it says that %s', (_, item) => {
+  expect(of({ data: [{ id: 1 }, item, { id: 2 }], next: 'b' })).toEqual({
+    json: { data: [{ id: 1 }, { id: 'a' }, { id: 2 }], next: 'b' },
+    tooLarge: ['a'],
   });
+});
 
-  it('leaves null, if it has none', () => {
-    expect(of([{ list: large }])).toEqual({ json: [{ id: null }], tooLarge: [null] });
-  });
+it('an item that is too large leaves null, if it has none', () => {
+  expect(of([{ list: large }])).toEqual({ json: [{ id: null }], tooLarge: [null] });
 });
 
 it.each([

@@ -2,26 +2,16 @@ import { env } from 'cloudflare:workers';
 import { notifyOfSilence } from '../../src/providers/health-alerts.ts';
 import { sendMessages } from '../../src/webhooks/alerts/sending.ts';
 import { keepEmails } from '../support/emails.ts';
-import { signIn } from '../support/portal.ts';
+import { personBefore } from '../support/portal.ts';
 import { vehicle } from '../support/records.ts';
-import { rows } from '../support/rows.ts';
-import { type World, world } from '../support/world.ts';
+import { rows, value } from '../support/rows.ts';
+import { worldBefore } from '../support/world.ts';
 
 const hour = 3_600_000;
 
-let us: World;
-let emails: ReturnType<typeof keepEmails>;
-async function subjects() {
-  await sendMessages(env, Date.now() + 48 * hour);
-  return emails.sent().map(({ subject }) => subject);
-}
-
-beforeEach(async () => {
-  await rows('delete from tokens');
-  us = await world();
-  await signIn(us);
-  emails = keepEmails();
-});
+beforeEach(() => rows('delete from tokens'));
+const us = worldBefore(beforeEach);
+personBefore(beforeEach, us);
 
 const health = async () =>
   (await us.api.get<{ healthStatus: number }[]>('/connections')).data[0]?.healthStatus;
@@ -29,13 +19,16 @@ const health = async () =>
 /** A connector calls; when it did is noted behind the reply. */
 async function send() {
   await us.send(vehicle());
-  await vi.waitFor(async () => {
-    const [used] = await rows("select max(last_used_at) as at from tokens where scope = 'ingest'");
-    expect(used?.at).toBeGreaterThan(0);
-  });
+  const used = () => value("select max(last_used_at) from tokens where scope = 'ingest'");
+  await expect.poll(used).toBeGreaterThan(0);
 }
 
 it('becomes unavailable after a day without a call, and healthy with the next', async () => {
+  const { sent } = keepEmails();
+  const subjects = async () => {
+    await sendMessages(env, Date.now() + 48 * hour);
+    return sent().map(({ subject }) => subject);
+  };
   await send();
   const now = Date.now();
   expect(await notifyOfSilence(env, now + 24 * hour)).toBe(0);

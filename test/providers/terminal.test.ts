@@ -26,7 +26,6 @@ beforeEach(() => {
   tale.hooks.serves('https://api.withterminal.com', terminal);
 });
 
-/** Terminal has taken in another version. */
 const changed = (item: object, more: object, at = Date.now() + 120_000) =>
   Object.assign(item, more, { metadata: { addedAt: iso(at), modifiedAt: iso(at) } });
 const [truck, other] = [terminalVehicle(1), terminalVehicle(2)];
@@ -120,47 +119,45 @@ it('tells of nothing from before the connection, and takes over what is changed 
   expect(tale.hooks.got).toHaveLength(2);
 });
 
-describe('a crash', () => {
-  const samsara = (eventState: string) =>
-    terminalRaw('samsara', { eventState, behaviorLabels: [{ label: 'Crash', source: 'automated' }] });
+const samsara = (eventState: string) =>
+  terminalRaw('samsara', { eventState, behaviorLabels: [{ label: 'Crash', source: 'automated' }] });
 
-  it('follows what the provider behind Terminal says, and has a report with its video', async () => {
-    const id = await connected([1]);
-    const crash = terminalEvent(truck, 'crash', 1, soon(), { raw: [samsara('needsReview')] });
-    const alarm = terminalEvent(other, 'crash', 2, soon(), {
-      provider: 'motive',
-      raw: [terminalRaw('motive', { driver_performance_event: { coaching_status: 'pending_review' } })],
-    });
-    data.events.push(crash, alarm);
-    await pullAll(id);
-    await arrived(2);
-    changed(crash, { raw: [samsara('coached')] });
-    changed(alarm, { raw: [terminalRaw('motive', { coaching_status: 'uncoachable' })] });
-    await pullAll(id);
-    await arrived(4);
-    changed(crash, { cameraMedia: { frontFacing: { available: true } } }, Date.now() + 240_000);
-    await pullAll(id);
-    await arrived(5);
-    expect(levels(truck.vin)).toEqual(reported);
-    expect(levels(other.vin)).toEqual(dismissed);
+it('a crash follows what the provider behind Terminal says, and has a report with its video', async () => {
+  const id = await connected([1]);
+  const crash = terminalEvent(truck, 'crash', 1, soon(), { raw: [samsara('needsReview')] });
+  const alarm = terminalEvent(other, 'crash', 2, soon(), {
+    provider: 'motive',
+    raw: [terminalRaw('motive', { driver_performance_event: { coaching_status: 'pending_review' } })],
   });
+  data.events.push(crash, alarm);
+  await pullAll(id);
+  await arrived(2);
+  changed(crash, { raw: [samsara('coached')] });
+  changed(alarm, { raw: [terminalRaw('motive', { coaching_status: 'uncoachable' })] });
+  await pullAll(id);
+  await arrived(4);
+  changed(crash, { cameraMedia: { frontFacing: { available: true } } }, Date.now() + 240_000);
+  await pullAll(id);
+  await arrived(5);
+  expect(levels(truck.vin)).toEqual(reported);
+  expect(levels(other.vin)).toEqual(dismissed);
+});
 
-  it('is dismissed when it has become something else, or else stays at level 1', async () => {
-    const id = await connected([1]);
-    const near = terminalEvent(truck, 'crash', 1, soon(), { provider: 'azuga' });
-    const crash = terminalEvent(other, 'crash', 2, soon(), {
-      provider: 'azuga',
-      cameraMedia: { frontFacing: { available: true } },
-    });
-    data.events.push(near, crash);
-    await pullAll(id);
-    changed(near, { type: 'near_crash' });
-    await pullAll(id);
-    await arrived(3);
-    expect(levels(truck.vin)).toEqual(dismissed);
-    expect(levels(other.vin)).toEqual([[1, false, false]]);
-    expect((await accidents(id)).map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
+it('a crash is dismissed when it has become something else, or else stays at level 1', async () => {
+  const id = await connected([1]);
+  const near = terminalEvent(truck, 'crash', 1, soon(), { provider: 'azuga' });
+  const crash = terminalEvent(other, 'crash', 2, soon(), {
+    provider: 'azuga',
+    cameraMedia: { frontFacing: { available: true } },
   });
+  data.events.push(near, crash);
+  await pullAll(id);
+  changed(near, { type: 'near_crash' });
+  await pullAll(id);
+  await arrived(3);
+  expect(levels(truck.vin)).toEqual(dismissed);
+  expect(levels(other.vin)).toEqual([[1, false, false]]);
+  expect((await accidents(id)).map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
 });
 
 it("counts the provider's own word where the connection's map has it", async () => {

@@ -44,7 +44,6 @@ export function asking(kernel: Kernel, env: Env) {
       await sleep(tries * (second + below(2 * second)));
     }
   };
-  /** Asks until it is done. */
   const must: Ask = async (...call) => {
     const reply = await insist(...call);
     if (reply.status !== 200) throw new Violation(`${call[0]} ${call[1]}: ${reply.status} ${reply.message}`);

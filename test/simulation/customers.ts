@@ -62,7 +62,6 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
 
   /** Mostly just now, sometimes so long ago that it is archived. */
   const someTime = () => now() - below(random() < 0.8 ? 30 * minute : 60 * day);
-  /** What has been sent of each connection. */
   const trips = new Map<string, { sourceId: string; startedAt: string }[]>();
   const events: typeof trips = new Map();
   const accidents = new Map<string, { sourceId: string; at: number; truck: Truck }>();

@@ -54,7 +54,6 @@ export function kernel(seed: number, start: number, note: (what: string) => void
   let timers: Timer[] = [];
   let now = start;
   let activity = 0;
-  /** How likely a call is to fail. */
   const faults = { rate: 0 };
 
   const never = () => new Promise<never>(() => {});
@@ -109,9 +108,7 @@ export function kernel(seed: number, start: number, note: (what: string) => void
     kill,
     current: () => invocations.getStore(),
     invocations: () => [...alive],
-    /** When the next timer wakes somebody. */
     nextTimer: () => first()?.at ?? Infinity,
-    /** How many calls wait to be carried out. */
     waiting: () => waiting.length,
 
     /** A call of a store: it is carried out when its turn comes, or fails. */

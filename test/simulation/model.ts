@@ -13,7 +13,6 @@ export type Config = { types: number[]; connectionIds: string[] } | null;
 
 type Change = { sent: number; done: number; config: Config };
 
-/** How a receiver responds at the moment. */
 export type Mood = 'up' | 'slow' | 'down' | 'gone' | 'hangs';
 
 export type Hook = {
@@ -24,7 +23,6 @@ export type Hook = {
   changes: Change[];
   silences: Silence[];
   isBusy: boolean;
-  /** When it was called last. */
   calledAt: number;
 };
 
@@ -73,7 +71,6 @@ export type Account = {
 /** Somebody who follows the changes of an account, with a copy of its records. */
 export type Follower = { cursor: string | undefined; copy: Map<string, unknown> };
 
-/** One call that a receiver got. */
 type Got = { id: string; hook: Hook; news: News; by: Invocation; running: boolean; heard?: number };
 
 export type Delivery = {

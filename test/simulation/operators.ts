@@ -4,7 +4,6 @@ import { type Account, type Connection, type Silence, Violation } from './model.
 
 const second = 1000;
 
-/** Operators: they suspend and delete accounts. */
 export function operators(
   { now, below, sleep }: Kernel,
   { insist, must, operator }: Asking,

@@ -44,7 +44,6 @@ export async function run(seed: number, steps: number, migrations: string[]) {
     if (step > steps + mostToRest) throw new Violation('it does not come to rest');
     await world.step(healing);
   };
-  /** Goes on until some work is done. */
   const until = async <T>(work: Promise<T>): Promise<T> => {
     const results: T[] = [];
     world.start(work.then((result) => void results.push(result)));
@@ -117,7 +116,6 @@ function simulated(sim: Kernel, migrations: string[]) {
     }
   });
 
-  /** One client does one thing. */
   const act = () => {
     const left = accounts.filter(({ gone }) => !gone);
     const idle = left.filter(({ isBusy }) => !isBusy);

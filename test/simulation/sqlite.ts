@@ -3,7 +3,6 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 /** Runs work of a store when its time comes, or has it fail. */
 export type Through = <T>(store: string, work: () => T) => Promise<T>;
 
-/** What SQL asks the machine for, which is seeded here. */
 export type Machine = { now: () => number; random: () => number };
 
 /** D1 over SQLite in memory, with the service's own tables: what is asked of it goes `through`. */

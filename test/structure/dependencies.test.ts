@@ -22,7 +22,6 @@ it('has the types of the Node that it runs on', () => {
   expect(versions['@types/node']?.split('.')[0]).toBe(versions.node?.split('.')[0]);
 });
 
-/** The latest version of a package, and when each was published. */
 async function published(name: string): Promise<{ latest: string; time: Record<string, string> }> {
   const { stdout } = await promisify(execFile)('npm', ['view', name, 'time', 'dist-tags', '--json']);
   const { time, 'dist-tags': tags } = JSON.parse(stdout);

@@ -23,7 +23,6 @@ export const roomOrder = [
   'cli',
 ];
 
-/** A room imports only from rooms below it. */
 export function upwardImports(files: SourceFile[]): string[] {
   const roomOf = (path: string) => path.split('/')[1] ?? '';
   const heightOf = (path: string) => roomOrder.indexOf(roomOf(path));

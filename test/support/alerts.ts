@@ -29,7 +29,6 @@ export function alertStory() {
   return {
     ...tale,
     ...{ ann, emails, time, mails },
-    /** Runs the jobs, in this minute. */
     run,
     /** Lets minutes pass, with jobs in the first and the last ones, and each tenth in between. */
     async pass(minutes: number, bindings: Env = env) {

@@ -16,7 +16,6 @@ import { allPages, type World } from './world.ts';
 /** The service's bindings without a bucket, as deployments without an archive have them. */
 export const withoutArchive: Env = { ...env, ARCHIVE: undefined as unknown as R2Bucket }; // as if not bound
 
-/** The archive's bucket. */
 export const bucket = env.ARCHIVE;
 
 /** A record of the database, of a vehicle of its own unless one is named. */
@@ -29,7 +28,6 @@ export type RecordSeed = {
   id?: string;
 };
 
-/** What else the rows of a table have. */
 const details = {
   trips: () => ({ start_location: '{"latitude":1.5,"longitude":-2}', distance_km: 12.25 }),
   safety_events: ({ risk = 1 }: RecordSeed) => ({
@@ -54,11 +52,9 @@ export async function insertRecords(table: keyof typeof details, us: World, seed
   return ids;
 }
 
-/** Puts trips into the database as they are; returns their ids. */
 export const insertTrips = (us: World, seeds: RecordSeed[]): Promise<string[]> =>
   insertRecords('trips', us, seeds);
 
-/** The lists of these tables. */
 export const listsOf = { trips: trips.list, safety_events: safetyEvents.list };
 
 /** Forgets everything that was archived and everything that would be. */

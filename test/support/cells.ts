@@ -29,7 +29,6 @@ export const cell = (name: string): Env => {
 
 export const prepareCells = () => applyD1Migrations(env.DB_EU, env.MIGRATIONS);
 
-/** What a query finds in a cell. */
 export const rowsIn = async (name: string, query: string, ...values: unknown[]) =>
   (
     await cell(name)
@@ -40,7 +39,6 @@ export const rowsIn = async (name: string, query: string, ...values: unknown[]) 
 
 const bearer = (name: string) => `Bearer ${cells[name]?.OPERATOR_KEY}`;
 
-/** A call of an operator to a cell. */
 export const operate = <T = unknown>(
   name: string,
   method: string,
@@ -128,7 +126,6 @@ export async function allRows(name: string, accountId: string): Promise<AccountR
   return { ...others, audit_log: log.filter(({ fields }) => fields !== '["cell"]') };
 }
 
-/** The files of an account in a cell. */
 export const filesIn = async (name: string, accountId: string) => {
   const { objects } = await cell(name).ARCHIVE.list();
   return (

@@ -1,7 +1,6 @@
 import { rows } from './rows.ts';
 import { allPages, as, type Reply, type World } from './world.ts';
 
-/** A change as clients read it. */
 type ChangeOut = {
   kind: string;
   id: string;
@@ -11,7 +10,6 @@ type ChangeOut = {
 };
 type ChangesReply = Reply<ChangeOut[]> & { resume: string };
 
-/** Asks for a page of the feed. */
 export const changes = async (token: string, query = '', connection?: string): Promise<ChangesReply> =>
   // `resume` is this list's own
   (await as(token, connection ? { 'Connection-Id': connection } : {}).get(

@@ -22,7 +22,6 @@ export type DeliveryRow = {
   }[];
 };
 
-/** The deliveries for a webhook, oldest first. */
 export async function deliveriesOf(webhookId: string): Promise<DeliveryRow[]> {
   const results = await rows<DeliveryRow & { log: string }>(
     `select webhook_id as webhookId, id, status, attempts, next_attempt_at as nextAttemptAt,

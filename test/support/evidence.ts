@@ -3,11 +3,10 @@ import { copyEvidence } from '../../src/fleet/evidence/copy.ts';
 import { receiver } from './receiver.ts';
 import { accident } from './records.ts';
 import { rows } from './rows.ts';
-import { as, operator, type World } from './world.ts';
+import { operator, type World } from './world.ts';
 
 export const mediaOrigin = 'https://media.example.com';
 
-/** An account's evidence as the API lists it. */
 export type FileOut = {
   id: string;
   kind: string;
@@ -56,9 +55,7 @@ export const linked = (path: string, more: object = {}) => ({
 
 /** Sends an accident with these links. Returns its id, and what ingest said. */
 export async function crash(us: World, evidence: unknown, more: object = {}) {
-  const { data } = await as(us.connection.ingestKey).send(
-    accident({ notificationLevel: 3, evidence, ...more }),
-  );
+  const { data } = await us.send(accident({ notificationLevel: 3, evidence, ...more }));
   const [found] = await rows<{ id: string }>(
     'select id from accidents where account_id = ?1 order by created_at desc, id limit 1',
     us.accountId,
@@ -73,6 +70,6 @@ export async function copyAll(us: World, bindings: Env = env): Promise<void> {
 }
 
 export async function filesOf(us: World, id: string): Promise<FileOut[]> {
-  const { data } = await as(us.apiToken).get<{ evidence?: FileOut[] }>(`/accidents/${id}`);
+  const { data } = await us.api.get<{ evidence?: FileOut[] }>(`/accidents/${id}`);
   return data.evidence ?? [];
 }

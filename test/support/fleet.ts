@@ -3,6 +3,5 @@ import { as } from './world.ts';
 /** An item of a list, as far as all of them are alike. */
 export type Item = Record<string, unknown> & { id: string; sourceId: string };
 
-/** Reads one page of a list. */
 export const listPage = (token: string, path: string, connection?: string) =>
   as(token, connection ? { 'Connection-Id': connection } : {}).get<Item[]>(path);

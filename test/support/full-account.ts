@@ -54,7 +54,6 @@ export async function fullAccount(): Promise<World> {
   return us;
 }
 
-/** A file of an accident, of parts that were put together. */
 const evidenceOf = ({ accountId }: Pick<World, 'accountId'>) => ({
   id: `file-${accountId}`,
   accidentId: 'crash',

@@ -1,4 +1,3 @@
-/** A line of the log, as who reads it sees it. */
 export type LogLine = Record<string, unknown> & { level: string; kind: string };
 
 /** Listens to all that the Worker writes: raw, and as parsed lines of a kind. */

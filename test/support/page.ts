@@ -11,7 +11,6 @@ type Control = {
   is: HTMLElement;
 };
 
-/** The text of a part of a page, in one line. */
 export const textIn = (part: Node): string => piecesOf(part).join(' ').replace(/\s+/g, ' ').trim();
 
 const piecesOf = (part: Node): string[] => {
@@ -69,7 +68,6 @@ function formIn(forms: HTMLElement[], button?: string) {
       }
       return this;
     },
-    /** What a browser sends. */
     fields: (): [name: string, value: string][] => [
       ...controls.flatMap(({ name, value, isChoice, isOn }): [string, string][] =>
         name && (!isChoice || isOn) ? [[name, value]] : [],

@@ -4,7 +4,6 @@ import { pageIn, type Typed } from './page.ts';
 import { fetchWith } from './service.ts';
 import { operator, type World } from './world.ts';
 
-/** Where the portal is, for tests. */
 export const origin = 'https://portal.example.com';
 
 /** What a browser sends with a request: fields are of a form, `body` is sent as it is. */
@@ -14,7 +13,6 @@ export type Sent = {
   fields?: Record<string, string> | [name: string, value: string][];
   body?: string;
   headers?: Record<string, string>;
-  /** Other bindings than those of the tests. */
   bindings?: Env;
 };
 
@@ -46,7 +44,6 @@ export function pageAfter(reply: Response, cookie: string): Promise<Response> {
 export const follow = async (reply: Response, cookie: string): Promise<string> =>
   textOf(await pageAfter(reply, cookie));
 
-/** What somebody reads on a page. */
 export const textOf = async (page: Response): Promise<string> => pageIn(await page.text()).text;
 
 /** A page that somebody has open, and the status of the reply that it came with, or that led to it. */

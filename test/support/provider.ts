@@ -37,7 +37,6 @@ export async function pullRun(id: string): Promise<boolean> {
   return dueAt !== null && Number(dueAt) <= Date.now();
 }
 
-/** What is stored of a connection that pulls. */
 export const pullColumn = (id: string, name: string) =>
   value(`select ${name} from pulls where connection_id = ?1`, id);
 
@@ -57,7 +56,6 @@ export const aheadBy = (minutes: number) =>
 export const read = async <T = { [key: string]: unknown }>(us: World, connection: string, path: string) =>
   (await as(us.apiToken, { 'connection-id': connection }).get<T[]>(path)).data;
 
-/** What operators read of a connection that pulls. */
 export const pullStatus = async (id: string) =>
   (await operator.get<Pull>(`/operator/connections/${id}/pull`)).data;
 
@@ -115,7 +113,6 @@ export function providerStory(provider: string, credentialNow = () => '') {
     /** Waits until so many notifications have come in all. */
     arrived: (count: number) =>
       vi.waitFor(() => expect(tale.hooks.got).toHaveLength(count), { timeout: 20_000 }),
-    /** What the notifications said. */
     notified,
     /** The notifications of an accident: level, isAccurate and reportReady of each. */
     levels: (vin: unknown) =>

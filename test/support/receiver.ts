@@ -1,4 +1,3 @@
-/** One call that the receiver got. */
 export type Got = {
   url: string;
   method: string;
@@ -32,11 +31,9 @@ export function receiver(first: Respond = () => new Response('ok')) {
     serves(origin: string, serve: (request: Request) => Response | Promise<Response>) {
       others.set(origin, serve);
     },
-    /** Responds so from now on. */
     responds(next: Respond) {
       respond = next;
     },
-    /** Responds with this status from now on. */
     returns(status: number) {
       respond = () => new Response(null, { status });
     },

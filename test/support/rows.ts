@@ -2,7 +2,6 @@ import { env } from 'cloudflare:workers';
 import { searchKeys } from '../../src/fleet/lists/search-keys.ts';
 import { newId } from '../../src/platform/db/ids.ts';
 
-/** What a query finds. */
 export const rows = async <Row = Record<string, unknown>>(query: string, ...values: unknown[]) =>
   (
     await env.DB.prepare(query)
@@ -10,7 +9,6 @@ export const rows = async <Row = Record<string, unknown>>(query: string, ...valu
       .all<Row>()
   ).results;
 
-/** The first value that a query finds. */
 export const value = async <T = unknown>(query: string, ...values: unknown[]) =>
   Object.values((await rows(query, ...values))[0] ?? {})[0] as T; // the query says what it is
 
@@ -99,7 +97,6 @@ export async function rowsOf(accountId: string, db = env.DB): Promise<AccountRow
   return found;
 }
 
-/** Tables whose rows are the service's own. */
 const ofTheService = ['sweeps', 'jobs', 'database_sizes', 'test_calls', 'dry_runs'];
 
 /** Conditions that have been found: a walk of the schema is many queries. */

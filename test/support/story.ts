@@ -1,7 +1,7 @@
 import { receiver } from './receiver.ts';
 import { safetyEvent, vehicle } from './records.ts';
 import { rows } from './rows.ts';
-import { type WebhookOut, type World, webhookBody, world } from './world.ts';
+import { register, type World, world } from './world.ts';
 
 /** Fresh for each test: an account, its receivers, and what tests of deliveries do most. */
 export function story() {
@@ -17,12 +17,8 @@ export function story() {
   return {
     us,
     heard,
-    /** The account's API, and what its connector sends. */
-    api: () => us.api,
     send,
-    /** Registers a webhook. */
-    register: async (changes: object = {}) =>
-      (await us.api.post<WebhookOut>('/webhook', webhookBody(us, changes))).data,
+    register: (changes?: object) => register(us, changes),
     /** Has so many safety events come in. */
     happen: (count = 1, prefix = 'e') =>
       send(vehicle(), ...Array.from({ length: count }, (_, i) => safetyEvent({ sourceId: `${prefix}${i}` }))),

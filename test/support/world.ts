@@ -3,7 +3,6 @@ import type { IngestOutcome } from '../../src/ingest/schema.ts';
 import type { WebhookOutput } from '../../src/webhooks/schema.ts';
 import { fetchWith } from './service.ts';
 
-/** A reply as every client sees it. */
 export type Reply<T = unknown> = {
   status: number;
   headers: Headers;
@@ -51,7 +50,6 @@ const speaking = (headers: Record<string, string>, bindings?: Env) => {
 export const as = (token: string, more: Record<string, string> = {}, bindings?: Env) =>
   speaking({ 'x-api-key': token, ...more }, bindings);
 
-/** Speaks as the operators. */
 export const operator = speaking({ authorization: `Bearer ${env.OPERATOR_KEY}` });
 
 /** What a call is refused with, and for which field. */
@@ -62,12 +60,20 @@ export const invalid = (message: unknown, field?: string) => ({
 
 export type IssuedToken = { id: string; value: string; lastFour: string };
 
+/** Issues an API token of the account, which `more` may limit. */
+export const issueToken = async (accountId: string, more: object = {}): Promise<IssuedToken> =>
+  (await operator.post<IssuedToken>(`/operator/accounts/${accountId}/tokens`, { name: 'main', ...more }))
+    .data;
+
+/** Issues an ingest key. */
+export const issueKey = async (connectionId: string): Promise<string> => {
+  const path = `/operator/connections/${connectionId}/ingest-keys`;
+  return (await operator.post<IssuedToken>(path, { name: 'connector' })).data.value;
+};
+
 /** A token of the account that is limited to these connections. */
-export async function issueLimited(accountId: string, connectionIds: string[]): Promise<string> {
-  const body = { name: 'limited', connectionIds };
-  const { data } = await operator.post<IssuedToken>(`/operator/accounts/${accountId}/tokens`, body);
-  return data.value;
-}
+export const issueLimited = async (accountId: string, connectionIds: string[]): Promise<string> =>
+  (await issueToken(accountId, { connectionIds })).value;
 
 export type { WebhookOutput as WebhookOut };
 
@@ -77,37 +83,40 @@ export type World = {
   apiToken: string;
   tokenId: string;
   connections: { id: string; ingestKey: string }[];
-  /** The first of the connections. */
   connection: { id: string; ingestKey: string };
-  /** Speaks as a client of the API with the token. */
   api: ReturnType<typeof speaking>;
+  /** The same of the first connection, whose lists it reads. */
+  lists: ReturnType<typeof speaking>;
   /** Speaks as the connector of the first connection, which sends records. */
   connector: ReturnType<typeof speaking>;
   send: ReturnType<typeof speaking>['send'];
 };
 
+type Connection = { id: string; warning: string | null };
+
+/** Adds a connection as operators do. */
+export const addConnection = async (accountId: string, more: object = {}): Promise<Connection> => {
+  const body = { provider: 'motive', ...more };
+  return (await operator.post<Connection>(`/operator/accounts/${accountId}/connections`, body)).data;
+};
+
 /** Opens an account through the operators' routes, as they would. */
 export async function world({ providers = ['motive'] }: { providers?: string[] } = {}): Promise<World> {
-  const body = { name: 'Acme Insurance' };
-  const account = await operator.post<{ id: string }>('/operator/accounts', body);
+  const account = await operator.post<{ id: string }>('/operator/accounts', { name: 'Acme Insurance' });
   if (account.status !== 200) throw new Error(account.message);
   const accountId = account.data.id;
-  const token = await operator.post<IssuedToken>(`/operator/accounts/${accountId}/tokens`, { name: 'main' });
+  const { id: tokenId, value: apiToken } = await issueToken(accountId);
   const connections = [];
   for (const provider of providers) {
-    const path = `/operator/accounts/${accountId}/connections`;
-    const { data } = await operator.post<{ id: string }>(path, { provider });
-    const key = await operator.post<IssuedToken>(`/operator/connections/${data.id}/ingest-keys`, {
-      name: 'connector',
-    });
-    connections.push({ id: data.id, ingestKey: key.data.value });
+    const { id } = await addConnection(accountId, { provider });
+    connections.push({ id, ingestKey: await issueKey(id) });
   }
   const [connection] = connections;
   if (!connection) throw new Error('a world has at least one connection');
-  const { id: tokenId, value: apiToken } = token.data;
   const [api, connector] = [as(apiToken), as(connection.ingestKey)];
+  const lists = as(apiToken, { 'connection-id': connection.id });
   const { send } = connector;
-  return { accountId, apiToken, tokenId, connections, connection, api, connector, send };
+  return { accountId, apiToken, tokenId, connections, connection, api, lists, connector, send };
 }
 
 /** An account opened before each test, or all, as the hook says, in the same object. */
@@ -142,6 +151,5 @@ export const webhookBody = (world: World, changes: object = {}) => ({
   ...changes,
 });
 
-/** Registers a webhook that is valid as it stands. */
 export const register = async (us: World, changes: object = {}): Promise<WebhookOutput> =>
-  (await as(us.apiToken).post<WebhookOutput>('/webhook', webhookBody(us, changes))).data;
+  (await us.api.post<WebhookOutput>('/webhook', webhookBody(us, changes))).data;

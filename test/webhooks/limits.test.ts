@@ -1,6 +1,6 @@
-import { ask, signIn, textOf } from '../support/portal.ts';
+import { signIn } from '../support/portal.ts';
 import { story } from '../support/story.ts';
-import { operator } from '../support/world.ts';
+import { invalid, operator } from '../support/world.ts';
 
 const { us, register } = story();
 const limit = (id: string, body: object) => operator.patch(`/operator/webhooks/${id}/limits`, body);
@@ -43,19 +43,17 @@ describe('the limits of a receiver', () => {
   ])('%s that are invalid are refused by name, and change nothing', async (field, values, message) => {
     const { id } = await register();
     for (const value of values)
-      expect(await limit(id, { maxInFlight: 1, maxPerSecond: 1, [field]: value })).toMatchObject({
-        status: 400,
-        message: `${field} ${message}`,
-        errors: [{ field, message }],
-      });
+      expect(await limit(id, { maxInFlight: 1, maxPerSecond: 1, [field]: value })).toMatchObject(
+        invalid(`${field} ${message}`, field),
+      );
     expect(await listed()).toMatchObject([{ maxInFlight: null, maxPerSecond: null }]);
   });
 });
 
 it("the webhook's page says in words what its receiver gets", async () => {
   const { id } = await register();
-  const { cookie } = await signIn(us);
-  const shown = async () => textOf(await ask('GET', `/portal/webhooks/${id}`, { cookie }));
+  const { textAt } = await signIn(us);
+  const shown = () => textAt(`/portal/webhooks/${id}`);
   expect(await shown()).toContain('Up to 50 at a time, 5 for now');
   await limit(id, { maxInFlight: 10, maxPerSecond: 20 });
   expect(await shown()).toContain('Up to 10 at a time, 20 a second, 5 for now. Set by the operator.');

@@ -10,17 +10,16 @@ import {
   signingKeys,
 } from '../../src/webhooks/signing.ts';
 import { settled } from '../support/deliveries.ts';
-import { ask, pageAfter, signIn } from '../support/portal.ts';
+import { signIn } from '../support/portal.ts';
 import type { Got } from '../support/receiver.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
 import { invalid, type WebhookOut, webhookBody } from '../support/world.ts';
 
 const { us, heard, register, happen } = story();
-type Signed = WebhookOut & { signing?: true; signingSecret?: string };
 const signed = async () => {
-  const { data } = await us.api.post<Signed>('/webhook', webhookBody(us, { signing: true }));
-  return { ...data, signingSecret: data.signingSecret ?? '' };
+  const hook = await register({ signing: true });
+  return { ...hook, signingSecret: hook.signingSecret ?? '' };
 };
 const delivered = async (hook: { id: string }, prefix = 'e'): Promise<Got> => {
   const before = heard.got.length;
@@ -54,7 +53,7 @@ describe('a webhook that is to be signed', () => {
     expect(got.headers['webhook-id']).toBe(got.headers['delivery-id']);
     expect(isVerified(got, hook.signingSecret)).toBe(true);
     expect(isVerified(got, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')).toBe(false);
-    const { data } = await us.api.get<Signed[]>('/webhooks');
+    const { data } = await us.api.get<WebhookOut[]>('/webhooks');
     expect(data).toMatchObject([{ id: hook.id, signing: true }]);
     expect(JSON.stringify(data)).not.toContain('whsec_');
     const stored = JSON.stringify(await rows('select * from webhooks'));
@@ -64,12 +63,12 @@ describe('a webhook that is to be signed', () => {
   it('stays so when it is replaced without a word of it, until that is switched off', async () => {
     const { id, signingSecret } = await signed();
     const body = webhookBody(us);
-    const kept = await us.api.put<Signed>(`/webhook/${id}`, body);
+    const kept = await us.api.put<WebhookOut>(`/webhook/${id}`, body);
     expect(kept.data).toMatchObject({ signing: true });
-    const again = await us.api.put<Signed>(`/webhook/${id}`, { ...body, signing: true });
+    const again = await us.api.put<WebhookOut>(`/webhook/${id}`, { ...body, signing: true });
     expect(again.data.signingSecret).toBeUndefined();
     expect(isVerified(await delivered({ id }), signingSecret)).toBe(true);
-    const off = await us.api.put<Signed>(`/webhook/${id}`, { ...body, signing: false });
+    const off = await us.api.put<WebhookOut>(`/webhook/${id}`, { ...body, signing: false });
     expect(off.data).not.toHaveProperty('signing');
     expect((await delivered({ id }, 'f')).headers).not.toHaveProperty('webhook-signature');
   });
@@ -113,22 +112,18 @@ it('a webhook without signatures is called and listed as ever', async () => {
 });
 
 it('the portal switches signatures on, shows the secret once, rotates it and stops', async () => {
-  const { cookie } = await signIn(us);
+  const { post, outcome, textAt } = await signIn(us);
   const hook = await register();
   const path = `/portal/webhooks/${hook.id}/signing`;
-  const press = async (what: string) => {
-    const reply = await ask('POST', path, { cookie, fields: { do: what } });
-    const page = await (await pageAfter(reply, cookie)).text();
-    return { status: reply.status, secret: /whsec_[^<]+/.exec(page)?.[0] ?? '' };
-  };
-  expect((await press('')).status).toBe(400);
-  expect(await (await ask('GET', path, { cookie })).text()).toContain('Deliveries are not signed');
-  const { secret } = await press('on');
+  const secretOf = async (does: string) => /whsec_\S+/.exec(await outcome(path, { do: does }))?.[0] ?? '';
+  expect((await post(path, { do: '' })).status).toBe(400);
+  expect(await textAt(path)).toContain('Deliveries are not signed');
+  const secret = await secretOf('on');
   expect(isVerified(await delivered(hook), secret)).toBe(true);
-  expect(await (await ask('GET', path, { cookie })).text()).not.toContain('whsec_');
-  expect((await us.api.get<Signed[]>('/webhooks')).data).toMatchObject([{ signing: true }]);
-  const rotated = await press('rotate');
-  expect(isVerified(await delivered(hook, 'f'), rotated.secret)).toBe(true);
-  expect((await press('off')).status).toBe(303);
+  expect(await textAt(path)).not.toContain('whsec_');
+  expect((await us.api.get<WebhookOut[]>('/webhooks')).data).toMatchObject([{ signing: true }]);
+  const rotated = await secretOf('rotate');
+  expect(isVerified(await delivered(hook, 'f'), rotated)).toBe(true);
+  expect((await post(path, { do: 'off' })).status).toBe(303);
   expect((await delivered(hook, 'g')).headers).not.toHaveProperty('webhook-signature');
 });

@@ -4,7 +4,6 @@ import { ask, signIn } from '../../support/portal.ts';
 import { rows, value } from '../../support/rows.ts';
 import {
   allPages,
-  as,
   operator,
   register,
   type WebhookOut,
@@ -53,8 +52,8 @@ it('the audit log says which fields a change of a webhook was about', async () =
   const headers = { 'X-One': '1', 'X-Two': '2' };
   const filters = { minEventRisk: 4 };
   const body = webhookBody(us, { url: 'https://hooks.example.com/', headers, filters });
-  const { data } = await as(us.apiToken).post<WebhookOut>('/webhook', body);
-  const put = (changes: object) => as(us.apiToken).put(`/webhook/${data.id}`, { ...body, ...changes });
+  const { data } = await us.api.post<WebhookOut>('/webhook', body);
+  const put = (changes: object) => us.api.put(`/webhook/${data.id}`, { ...body, ...changes });
   await put({});
   await put({ headers: { 'X-Two': '2', 'X-One': '1' }, filters: undefined });
   await put({ url: 'https://hooks.example.com/new', httpVerb: 'PUT', headers: { 'X-One': '3' } });
@@ -76,7 +75,7 @@ it('the audit log says which fields a change of a webhook was about', async () =
 
 it('the audit log says which token did what to a webhook, without its path', async () => {
   const us = await world();
-  const api = as(us.apiToken);
+  const api = us.api;
   const body = webhookBody(us, { url: 'https://hooks.example.com:8443/secret?key=secret' });
   const { data } = await api.post<WebhookOut>('/webhook', body);
   await api.put(`/webhook/${data.id}`, body);
@@ -131,7 +130,7 @@ it('the audit log notes nothing that was refused, or that changed nothing', asyn
   const us = await world();
   const unchanged = await operator.patch(`/operator/accounts/${us.accountId}`, {});
   expect(unchanged).toMatchObject({ status: 200, data: { status: 'active' } });
-  const api = as(us.apiToken);
+  const api = us.api;
   await register(us, { connectionIds: [crypto.randomUUID()] });
   await api.delete(`/webhook/${crypto.randomUUID()}`);
   await operator.delete(`/operator/accounts/${us.accountId}/users/${crypto.randomUUID()}`);

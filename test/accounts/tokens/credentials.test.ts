@@ -8,8 +8,8 @@ import { rows, value } from '../../support/rows.ts';
 import {
   as,
   call,
-  type IssuedToken,
   issueLimited,
+  issueToken,
   operator,
   register,
   webhookBody,
@@ -18,11 +18,7 @@ import {
 } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);
-async function issueReadOnly(): Promise<string> {
-  const body = { name: 'reports', readOnly: true };
-  const { data } = await operator.post<IssuedToken>(`/operator/accounts/${us.accountId}/tokens`, body);
-  return data.value;
-}
+const issueReadOnly = async () => (await issueToken(us.accountId, { readOnly: true })).value;
 const revoke = (id: string) => operator.delete(`/operator/tokens/${id}`);
 const unauthenticated = { status: 401, message: 'Invalid or expired token' };
 const forbidden = { status: 403, message: 'Insufficient permissions' };
@@ -41,10 +37,10 @@ describe('an API token', () => {
     await revoke(us.tokenId);
     await env.TOKENS.put(hash, entry ?? '');
     for (const reply of [
-      await as(us.apiToken).get('/webhooks'),
-      await as(us.apiToken).post('/webhook', { not: 'valid' }),
-      await as(us.apiToken).delete('/webhook/none'),
-      await as(us.apiToken).send(vehicle()),
+      await us.api.get('/webhooks'),
+      await us.api.post('/webhook', { not: 'valid' }),
+      await us.api.delete('/webhook/none'),
+      await us.api.send(vehicle()),
     ]) {
       expect(reply).toMatchObject(unauthenticated);
       expect(reply.headers.get('www-authenticate')).toContain('ApiKey');
@@ -83,7 +79,7 @@ describe('an API token', () => {
     const other = await world();
     await env.TOKENS.delete(await hashToken(other.apiToken));
     const get = vi.spyOn(env.TOKENS, 'get');
-    for (let i = 0; i < 2; i++) expect((await as(other.apiToken).get('/webhooks')).status).toBe(200);
+    for (let i = 0; i < 2; i++) expect((await other.api.get('/webhooks')).status).toBe(200);
     expect(get).toHaveBeenCalledTimes(1);
     vi.restoreAllMocks();
   });
@@ -101,36 +97,34 @@ describe('an API token', () => {
   });
 
   it('expires', async () => {
-    const { data } = await operator.post<IssuedToken>(`/operator/accounts/${us.accountId}/tokens`, {
-      name: 'short',
-      expiresAt: new Date(Date.now() + hourMs).toISOString(),
-    });
-    expect((await as(data.value).get('/webhooks')).status).toBe(200);
-    await rows('update tokens set expires_at = ?1 where id = ?2', Date.now() - 1, data.id);
-    expect(await as(data.value).get('/webhooks')).toMatchObject(unauthenticated);
+    const expiresAt = new Date(Date.now() + hourMs).toISOString();
+    const { id, value } = await issueToken(us.accountId, { expiresAt });
+    expect((await as(value).get('/webhooks')).status).toBe(200);
+    await rows('update tokens set expires_at = ?1 where id = ?2', Date.now() - 1, id);
+    expect(await as(value).get('/webhooks')).toMatchObject(unauthenticated);
   });
 
   it('notes when it was used, once', async () => {
     const lastUsed = () => value('select last_used_at from tokens where id = ?1', us.tokenId);
     expect(await lastUsed()).toBeNull();
-    await as(us.apiToken).get('/webhooks');
+    await us.api.get('/webhooks');
     await vi.waitFor(async () => expect(await lastUsed()).not.toBeNull(), { timeout: 20_000 });
     const first = await lastUsed();
-    await as(us.apiToken).get('/webhooks');
+    await us.api.get('/webhooks');
     expect(await lastUsed()).toBe(first);
   });
 
   it('of a suspended account is 403 until the account is active again', async () => {
     await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' });
-    expect(await as(us.apiToken).get('/webhooks')).toMatchObject(forbidden);
-    expect(await as(us.connection.ingestKey).send(vehicle())).toMatchObject(forbidden);
+    expect(await us.api.get('/webhooks')).toMatchObject(forbidden);
+    expect(await us.send(vehicle())).toMatchObject(forbidden);
     await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'active' });
-    expect((await as(us.apiToken).get('/webhooks')).status).toBe(200);
+    expect((await us.api.get('/webhooks')).status).toBe(200);
   });
 
   it('may not send in records, nor an ingest key use the API', async () => {
-    expect(await as(us.apiToken).send(vehicle())).toMatchObject(forbidden);
-    expect(await as(us.connection.ingestKey).get('/webhooks')).toMatchObject(forbidden);
+    expect(await us.api.send(vehicle())).toMatchObject(forbidden);
+    expect(await us.connector.get('/webhooks')).toMatchObject(forbidden);
   });
 });
 

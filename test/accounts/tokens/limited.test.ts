@@ -7,6 +7,7 @@ import { signIn, textOf } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import {
+  addConnection,
   as,
   issueLimited,
   operator,
@@ -35,9 +36,7 @@ describe('a token limited to a connection', () => {
     'sees only its own in %s',
     async (path) => {
       expect(new Set(await seen(path))).toEqual(new Set([ours]));
-      expect((await as(us.apiToken).get<unknown[]>(path)).data.length).toBeGreaterThan(
-        (await seen(path)).length,
-      );
+      expect((await us.api.get<unknown[]>(path)).data.length).toBeGreaterThan((await seen(path)).length);
     },
   );
 
@@ -53,7 +52,7 @@ describe('a token limited to a connection', () => {
   it('finds nothing of others by a filter or an id', async () => {
     expect(await seen(`/trips?vehicleIds=${idOf(ours)},${idOf(theirs)}`)).toEqual([ours]);
     expect(await seen(`/trips?vehicleIds=${idOf(theirs)}`)).toEqual([]);
-    await as(us.apiToken).put(`/connections/${theirs}`, { externalId: 'POL-1' });
+    await us.api.put(`/connections/${theirs}`, { externalId: 'POL-1' });
     expect(await seen('/connections?externalId=POL-1')).toEqual([]);
     expect((await as(limited).get(`/vehicles/${idOf(ours)}`)).status).toBe(200);
     expect((await as(limited).get(`/vehicles/${idOf(theirs)}`)).status).toBe(404);
@@ -72,72 +71,62 @@ describe('a token limited to a connection', () => {
   });
 
   it('does not get connections that are added later', async () => {
-    const path = `/operator/accounts/${us.accountId}/connections`;
-    await operator.post(path, { provider: 'geotab' });
+    await addConnection(us.accountId);
     expect(await seen('/connections')).toEqual([ours]);
   });
 });
 
-describe('webhooks of a limited token', () => {
-  const create = (token: string, changes: object) =>
-    as(token).post<WebhookOut>('/webhook', webhookBody(us, changes));
+const create = (token: string, changes: object) =>
+  as(token).post<WebhookOut>('/webhook', webhookBody(us, changes));
 
-  it('are those that cover none but its connections', async () => {
-    for (const changes of [
-      {},
-      { allConnections: true },
-      { connectionIds: [theirs] },
-      { connectionIds: [] },
-    ]) {
-      const { data } = await create(us.apiToken, changes);
-      expect((await as(limited).get(`/webhook/${data.id}`)).message).toBe('Invalid webhook id');
-      expect((await as(limited).delete(`/webhook/${data.id}`)).message).toBe('Invalid webhook id');
-      expect((await create(limited, changes)).message).toBe('Invalid connection ids');
-    }
-    const { data } = await create(limited, { connectionIds: [ours] });
-    const { data: all } = await as(limited).get<WebhookOut[]>('/webhooks');
-    expect(all.map(({ id }) => id)).toEqual([data.id]);
-    for (const changes of [{}, { allConnections: true }, { connectionIds: [] }])
-      expect((await as(limited).put(`/webhook/${data.id}`, webhookBody(us, changes))).message).toBe(
-        'Invalid connection ids',
-      );
-  });
-
-  it('show no delivery of a connection that they covered before', async () => {
-    receiver();
-    const { data: hook } = await create(us.apiToken, {});
-    for (const { ingestKey } of us.connections) await as(ingestKey).send(safetyEvent({ sourceId: 'news' }));
-    const rows = await settled(hook.id, 2);
-    const body = { ...webhookBody(us, { connectionIds: [ours] }), url: hook.url };
-    await as(us.apiToken).put(`/webhook/${hook.id}`, body);
-    const { data } = await as(limited).get<{ id: string; eventId: string }[]>(
-      `/deliveries?webhookId=${hook.id}`,
+it('webhooks of a limited token are those that cover none but its connections', async () => {
+  for (const changes of [{}, { allConnections: true }, { connectionIds: [theirs] }, { connectionIds: [] }]) {
+    const { data } = await create(us.apiToken, changes);
+    expect((await as(limited).get(`/webhook/${data.id}`)).message).toBe('Invalid webhook id');
+    expect((await as(limited).delete(`/webhook/${data.id}`)).message).toBe('Invalid webhook id');
+    expect((await create(limited, changes)).message).toBe('Invalid connection ids');
+  }
+  const { data } = await create(limited, { connectionIds: [ours] });
+  const { data: all } = await as(limited).get<WebhookOut[]>('/webhooks');
+  expect(all.map(({ id }) => id)).toEqual([data.id]);
+  for (const changes of [{}, { allConnections: true }, { connectionIds: [] }])
+    expect((await as(limited).put(`/webhook/${data.id}`, webhookBody(us, changes))).message).toBe(
+      'Invalid connection ids',
     );
-    expect(data.map(({ eventId }) => eventId)).toEqual([recordId(ours, 'safetyEvent', 'news')]);
-    const statuses = rows.map(async ({ id }) => (await as(limited).get(`/deliveries/${id}`)).status);
-    expect((await Promise.all(statuses)).sort()).toEqual([200, 404]);
-  });
 });
 
-describe('generating one', () => {
-  const generate = (connectionIds: unknown) =>
-    operator.post(`/operator/accounts/${us.accountId}/tokens`, { name: 'x', connectionIds });
+it('webhooks of a limited token show no delivery of a connection that they covered before', async () => {
+  receiver();
+  const { data: hook } = await create(us.apiToken, {});
+  for (const { ingestKey } of us.connections) await as(ingestKey).send(safetyEvent({ sourceId: 'news' }));
+  const rows = await settled(hook.id, 2);
+  const body = { ...webhookBody(us, { connectionIds: [ours] }), url: hook.url };
+  await us.api.put(`/webhook/${hook.id}`, body);
+  const { data } = await as(limited).get<{ id: string; eventId: string }[]>(
+    `/deliveries?webhookId=${hook.id}`,
+  );
+  expect(data.map(({ eventId }) => eventId)).toEqual([recordId(ours, 'safetyEvent', 'news')]);
+  const statuses = rows.map(async ({ id }) => (await as(limited).get(`/deliveries/${id}`)).status);
+  expect((await Promise.all(statuses)).sort()).toEqual([200, 404]);
+});
 
-  it.each([
-    ['of another account or unknown', () => [ours, crypto.randomUUID()], 'Invalid connection ids'],
-    ['none, which would be as good as all', () => [], 'connectionIds must be 1 to 100 UUIDs'],
-  ])('refuses connections: %s', async (_, ids, message) => {
-    expect(await generate(ids())).toMatchObject({ status: 400, message });
-  });
+const generate = (connectionIds: unknown) =>
+  operator.post(`/operator/accounts/${us.accountId}/tokens`, { name: 'x', connectionIds });
 
-  it('in the portal says which connections it has', async () => {
-    const person = await signIn(us, 'admin');
-    const path = '/portal/settings/tokens/limited';
-    await operator.patch(`/operator/connections/${ours}`, { name: 'City vans' });
-    const fields = { name: 'one fleet', access: 'read', expires: '' };
-    expect(await person.outcome(path, { ...fields, connectionIds: ours })).toMatch(
-      /one fleet Read only Only City vans/,
-    );
-    expect(await textOf(await person.post(path, fields))).toContain('must be 1 to 100 UUIDs');
-  });
+it.each([
+  ['of another account or unknown', () => [ours, crypto.randomUUID()], 'Invalid connection ids'],
+  ['none, which would be as good as all', () => [], 'connectionIds must be 1 to 100 UUIDs'],
+])('generating one refuses connections: %s', async (_, ids, message) => {
+  expect(await generate(ids())).toMatchObject({ status: 400, message });
+});
+
+it('generating one in the portal says which connections it has', async () => {
+  const person = await signIn(us, 'admin');
+  const path = '/portal/settings/tokens/limited';
+  await operator.patch(`/operator/connections/${ours}`, { name: 'City vans' });
+  const fields = { name: 'one fleet', access: 'read', expires: '' };
+  expect(await person.outcome(path, { ...fields, connectionIds: ours })).toMatch(
+    /one fleet Read only Only City vans/,
+  );
+  expect(await textOf(await person.post(path, fields))).toContain('must be 1 to 100 UUIDs');
 });

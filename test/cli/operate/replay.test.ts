@@ -5,7 +5,6 @@ import { root } from '../../../src/cli/project/paths.ts';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';
 
-/** When the deliveries with these ids were created. */
 const times = ['2026-11-20T20:00:00.000Z', '2026-11-20T21:00:00.000Z'];
 const idOf = (time = '') => {
   const hex = Date.parse(time).toString(16).padStart(12, '0');

@@ -31,7 +31,6 @@ const files = async (part: string) =>
   (await bucket.list()).objects.filter(({ key }) => key.includes(part)).map(({ key }) => key);
 const trips = async (who: World) => (await who.api.get<object[]>('/trips')).data;
 
-/** What followers get of trips and safety events after a place. */
 async function changesAfter(cursor: string) {
   const { data, resume } = await changes(us.apiToken, `kinds=trip,safetyEvent&cursor=${cursor}`);
   return { changes: data.map(({ kind, action, data }) => [kind, action, data?.driverId ?? null]), resume };
@@ -69,7 +68,7 @@ it('erasing a driver takes them from the archive, and leaves the records', async
     ['safetyEvent', 'changed', null],
     ['trip', 'changed', null],
   ]);
-  const left = await as(us.apiToken, { 'connection-id': id }).get<{ driverId: string | null }[]>('/trips');
+  const left = await as(us.apiToken, { 'connection-id': id }).get('/trips');
   expect(left.data).toMatchObject([{ driverId: null }]);
   expect((await trips(us)).filter((item) => JSON.stringify(item).includes(driverId))).toEqual([]);
   expect(await accidents()).toMatchObject([{ driverId: null, driverName: null }]);
@@ -78,10 +77,8 @@ it('erasing a driver takes them from the archive, and leaves the records', async
 
 it('erasing a driver never stops within a day, whose files may get other names', async () => {
   const driver = newId();
-  await insertTrips(
-    us,
-    Array.from({ length: 22 }, (_, i) => ({ startedAt: 10 * dayMs + i, driver })),
-  );
+  const seeds = Array.from({ length: 22 }, (_, i) => ({ startedAt: 10 * dayMs + i, driver }));
+  await insertTrips(us, seeds);
   await move(us, 10 * dayMs, { sizes: { part: 1, group: 1 } });
   const known = new Set<string>();
   for (let cursor: string | undefined = ''; cursor !== undefined; ) {

@@ -2,7 +2,6 @@ import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { readList } from '../../../src/fleet/service.ts';
-import type { Caller } from '../../../src/platform/db/guard.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import {
@@ -19,7 +18,6 @@ import { runs } from '../../support/runs.ts';
 import { world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
-const caller: Caller = us;
 
 const them = worldBefore(beforeAll);
 /** Half of them end alike, so that the indexes cannot tell them apart. */
@@ -29,7 +27,6 @@ const vehicles = Array.from({ length: 14 }, (_, i) =>
 const drivers = [null, newId(), newId()];
 const days = 4;
 
-/** At times that often coincide. */
 const seed = fc.record({
   startedAt: fc.tuple(fc.nat(days - 1), fc.nat(5)).map(([day, at]) => day * dayMs + at),
   vehicle: fc.constantFrom(...vehicles),
@@ -58,7 +55,6 @@ const ever = { from: ['1970-01-01'], to: ['1970-01-07'] };
 type Query = typeof query extends fc.Arbitrary<infer T> ? T : never;
 type Seed = typeof seed extends fc.Arbitrary<infer T> ? T : never;
 
-/** Whether a record passes. */
 const passes = (one: Seed, { vehicleIds, driverIds, from, to, minEventRisk }: Partial<Query>) =>
   (!vehicleIds || vehicleIds.includes(one.vehicle)) &&
   (!driverIds || driverIds.includes(one.driver ?? '')) &&
@@ -72,13 +68,10 @@ const byOne = fc.boolean().map((one) => (one ? 0 : undefined));
 describe('a list over the archive and D1', () => {
   it('over many connections holds a few files at a time, and reads none in vain', async () => {
     const count = 45;
-    const many = await world({ providers: Array.from({ length: count }, () => 'motive') });
+    const many = await world({ providers: Array(count).fill('motive') });
     await emptyArchive();
-    const seeds = Array.from({ length: 3 * count }, (_, i) => ({
-      startedAt: i * 60_000,
-      connection: i % count,
-    }));
-    const ids = await insertTrips(many, seeds);
+    const seedOf = (i: number) => ({ startedAt: i * 60_000, connection: i % count });
+    const ids = await insertTrips(many, [...Array(3 * count).keys()].map(seedOf));
     for (let connection = 0; connection < count; connection++) await move(many, 0, { connection });
     let [held, most, reads] = [0, 0, 0];
     vi.spyOn(env.ARCHIVE, 'get').mockImplementation(async (key) => {
@@ -94,10 +87,8 @@ describe('a list over the archive and D1', () => {
       [30, count],
     ]) {
       reads = 0;
-      const page = await readList(env, many, trips.list, {
-        connectionId: undefined,
-        query: { limit: [String(limit)] },
-      });
+      const query = { limit: [String(limit)] };
+      const page = await readList(env, many, trips.list, { connectionId: undefined, query });
       expect(page.items.map(idOf)).toEqual(ids.slice(0, limit));
       expect(reads).toBeLessThanOrEqual(Number(needed));
       expect(most).toBeLessThanOrEqual(6);
@@ -147,7 +138,7 @@ describe('a list over the archive and D1', () => {
               .map(idOf);
             const { items, pages } = await walk(
               env,
-              caller,
+              us,
               listsOf[table],
               { query: asked, connectionId: us.connections[one ?? -1]?.id, descending },
               async () => void (await insertRecords(table, us, inserts.shift() ?? [])),

@@ -4,8 +4,8 @@ import { trips } from '../../../src/fleet/lists/trips.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { bucket, emptyArchive, insertTrips, move, walk } from '../../support/archive.ts';
 import { listenToLog } from '../../support/log.ts';
-import { rows } from '../../support/rows.ts';
-import { as, operator, worldBefore } from '../../support/world.ts';
+import { addRows, rows } from '../../support/rows.ts';
+import { operator, worldBefore } from '../../support/world.ts';
 
 // The database goes back in time, and the bucket does not.
 
@@ -15,17 +15,13 @@ beforeEach(emptyArchive);
 const sizes = { part: 5, group: 2 };
 const tables = ['trips', 'archived_days'];
 
-/** Everything that the tables have, to be put back later. */
 async function exportDatabase(): Promise<() => Promise<void>> {
   const saved = await Promise.all(tables.map((table) => rows(`select * from ${table}`)));
   return async () => {
     for (const [at, table] of tables.entries()) {
       await rows(`delete from ${table}`);
-      for (const row of saved[at] ?? []) {
-        const names = Object.keys(row);
-        const places = names.map((_, place) => `?${place + 1}`);
-        await rows(`insert into ${table} (${names}) values (${places})`, ...Object.values(row));
-      }
+      const before = saved[at] ?? [];
+      await addRows(table, before.length, (i) => before[i] ?? {});
     }
   };
 }
@@ -125,8 +121,7 @@ describe('a file that cannot be read', () => {
       const { lines } = listenToLog();
       const { ids, key, restore } = await archived();
       await damage(key);
-      const path = '/trips?from=1970-01-01&to=1970-02-01';
-      const reply = await as(us.apiToken, { 'connection-id': us.connection.id }).get(path);
+      const reply = await us.lists.get('/trips?from=1970-01-01&to=1970-02-01');
       expect(reply).toMatchObject({ status: 503, retryAfter: 60 });
       expect(lines('fault')).toContainEqual(
         expect.objectContaining({ message: 'A file of the archive cannot be read', key, level: 'error' }),
@@ -152,11 +147,8 @@ describe('a file that cannot be read', () => {
 
 it('a day without an archive has no files, and what is no kind or date is refused', async () => {
   const none = { files: 0, records: 0 };
-  expect((await repair({ date: '1970-01-20' })).data).toEqual({
-    catalog: none,
-    bucket: none,
-    applied: false,
-  });
+  const nothing = { catalog: none, bucket: none, applied: false };
+  expect((await repair({ date: '1970-01-20' })).data).toEqual(nothing);
   expect(await repair({ kind: 'vehicles' })).toMatchObject({ errors: [{ field: 'kind' }] });
   expect(await repair({ date: 'yesterday' })).toMatchObject({ errors: [{ field: 'date' }] });
 });

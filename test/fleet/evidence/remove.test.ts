@@ -7,7 +7,7 @@ import { withoutArchive } from '../../support/archive.ts';
 import { copyAll, crash, filesOf, keepFor, linked, media, video } from '../../support/evidence.ts';
 import { driver } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, call, operator, type World, world, worldBefore } from '../../support/world.ts';
+import { call, operator, type World, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
 let them: World;
@@ -67,7 +67,7 @@ describe('evidence is deleted with its file', () => {
   });
 
   it('with its driver, and is not copied for them again', async () => {
-    await as(us.connection.ingestKey).send(driver());
+    await us.send(driver());
     const crashed = { driver: 'driver-1', sourceId: 'theirs' };
     await stored(us, crashed);
     await stored(us);

@@ -1,6 +1,6 @@
 import { vinOf } from '../../../src/fleet/lists/vin.ts';
 import { accident, vehicle } from '../../support/records.ts';
-import { as, worldBefore } from '../../support/world.ts';
+import { worldBefore } from '../../support/world.ts';
 
 it.each([
   ['1FUJGLDR5CLBP8834', '1FUJGLDR5CLBP8834'],
@@ -22,9 +22,8 @@ it.each(
 
 describe('over HTTP', () => {
   const us = worldBefore(beforeAll);
-  const api = () => as(us.apiToken, { 'connection-id': us.connection.id });
   const vins = async (path: string) =>
-    (await api().get<{ vin: string | null }[]>(path)).data.map(({ vin }) => vin);
+    (await us.lists.get<{ vin: string | null }[]>(path)).data.map(({ vin }) => vin);
 
   it('a VIN is kept in upper case, and found in any', async () => {
     const [sent, vin] = [' 1fujgldr5clbp8835', '1FUJGLDR5CLBP8835'];

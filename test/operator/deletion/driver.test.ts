@@ -5,7 +5,7 @@ import { findEverywhere } from '../../support/erasure.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows, value } from '../../support/rows.ts';
-import { as, operator, register, type WebhookOut, worldBefore } from '../../support/world.ts';
+import { operator, register, type WebhookOut, worldBefore } from '../../support/world.ts';
 
 /** What tells who the driver is. */
 const robin = {
@@ -36,9 +36,9 @@ beforeEach(async () => {
   // A receiver that refuses what it got, and repeats it.
   receiver(({ body }) => new Response(JSON.stringify(body), { status: 410 }));
   webhook = await register(us);
-  await as(us.connection.ingestKey).send(...records());
+  await us.send(...records());
   await settled(webhook.id, 2, ['failed']);
-  const { data } = await as(us.apiToken).get<{ id: string; name: string }[]>('/drivers');
+  const { data } = await us.api.get<{ id: string; name: string }[]>('/drivers');
   driverId = data.find(({ name }) => name === robin.name)?.id ?? '';
 });
 
@@ -53,7 +53,7 @@ async function eraseWholly() {
 
 it('leaves nothing that tells who the driver was, in any table', async () => {
   const quiet = { records: [accident({ driver: robin.sourceId })], notify: false };
-  await as(us.connection.ingestKey).post('/ingest', quiet);
+  await us.connector.post('/ingest', quiet);
   expect(await value('select driver_name from accidents where driver_id = ?1', driverId)).toBe(robin.name);
   expect((await findEverywhere(marks)).length).toBeGreaterThan(3);
   await eraseWholly();
@@ -69,7 +69,7 @@ it('leaves nothing in what a receiver responds that was being called', async () 
     await end.promise;
     return new Response(JSON.stringify(body), { status: 410 });
   });
-  await as(us.connection.ingestKey).send(safetyEvent({ sourceId: 'now', recipients: [robin.email] }));
+  await us.send(safetyEvent({ sourceId: 'now', recipients: [robin.email] }));
   const erased = eraseWholly();
   await vi.waitFor(async () => expect(await value('select step from deletions')).toBe('calls'));
   const called = `select 1 from deliveries where status = 'pending' and claimed_until > 0`;
@@ -82,13 +82,12 @@ it('leaves nothing in what a receiver responds that was being called', async () 
 
 it('keeps their trips and events without a person, and everything of other drivers', async () => {
   await eraseWholly();
-  const api = as(us.apiToken, { 'connection-id': us.connection.id });
   const range = 'from=2026-01-01&to=2100-01-01';
   type Item = { sourceId: string; driverId: string | null; updatedAt: string };
-  const drivers = (await api.get<{ id: string; name: string }[]>('/drivers')).data;
+  const drivers = (await us.lists.get<{ id: string; name: string }[]>('/drivers')).data;
   expect(drivers.map(({ name }) => name)).toEqual([other.name]);
   for (const path of ['/trips', `/safety-events?${range}`]) {
-    const found = (await api.get<Item[]>(path)).data;
+    const found = (await us.lists.get<Item[]>(path)).data;
     const [first, second] = ['1', '2'].map((end) => found.find(({ sourceId }) => sourceId.endsWith(end)));
     expect([first?.driverId, second?.driverId]).toEqual([null, drivers[0]?.id]);
     expect(Date.parse(first?.updatedAt ?? '')).toBeGreaterThan(Date.parse(second?.updatedAt ?? ''));
@@ -101,10 +100,10 @@ it('keeps their trips and events without a person, and everything of other drive
 });
 
 it("is in the account's changes", async () => {
-  const { resume } = (await as(us.apiToken).get('/changes?cursor=now')) as unknown as { resume: string };
+  const { resume } = (await us.api.get('/changes?cursor=now')) as unknown as { resume: string };
   await eraseWholly();
   type Change = { kind: string; action: string; data: { driverId?: string | null } | null };
-  const { data } = await as(us.apiToken).get<Change[]>(`/changes?cursor=${resume}`);
+  const { data } = await us.api.get<Change[]>(`/changes?cursor=${resume}`);
   expect(data.map(({ kind, action, data }) => [kind, action, data?.driverId]).sort()).toEqual([
     ['driver', 'deleted', undefined],
     ['safetyEvent', 'changed', null],
@@ -115,7 +114,7 @@ it("is in the account's changes", async () => {
 it('holds for what comes in later: the driver does not come back', async () => {
   await eraseWholly();
   const later = records().map((record) => ({ ...record, sourceUpdatedAt: '2026-11-21T00:00:00Z' }));
-  const { data } = await as(us.connection.ingestKey).send(
+  const { data } = await us.send(
     ...later.slice(0, 5),
     safetyEvent({ driver: robin.sourceId, sourceId: 'event-3', recipients: ['boss@fleet.example'] }),
     accident({ driver: robin.sourceId }),

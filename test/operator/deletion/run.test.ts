@@ -77,7 +77,7 @@ it('deleting an account asks for the very name', async () => {
   const reply = await deleteAccount(us, { name: 'Acme' });
   const message = 'The name does not match. Nothing has been deleted.';
   expect(reply).toMatchObject({ status: 400, message });
-  expect((await as(us.apiToken).get('/connections')).status).toBe(200);
+  expect((await us.api.get('/connections')).status).toBe(200);
   expect(await rows('select 1 from deletions where id = ?1', us.accountId)).toEqual([]);
   const nobody = '00000000-0000-0000-0000-000000000000';
   const asked = await operator.post(`/operator/accounts/${nobody}/deletion`, { name: 'Nobody' });
@@ -89,10 +89,10 @@ it('deleting an account refuses and delivers nothing from the moment it is accep
   heard.responds(() => new Response('no', { status: 500 }));
   const webhook = await register(us);
   const { cookie } = await signIn(us);
-  await as(us.connection.ingestKey).send(...records());
+  await us.send(...records());
   await deleteAccount(us, { name: 'Acme Insurance' });
-  expect((await as(us.apiToken).get('/connections')).status).toBe(403);
-  expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(403);
+  expect((await us.api.get('/connections')).status).toBe(403);
+  expect((await us.send(vehicle())).status).toBe(403);
   expect((await ask('GET', '/portal', { cookie })).status).toBe(403);
   const sent = heard.got.length;
   const pending = () =>
@@ -113,8 +113,8 @@ it('deleting an account waits for 30 days, and activating it cancels that', asyn
   ]);
   await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'active' });
   expect((await operator.get('/operator/deletions')).data).toEqual([]);
-  expect((await as(us.apiToken).get('/connections')).status).toBe(200);
-  await as(us.connection.ingestKey).send(safetyEvent({ sourceId: 'later' }));
+  expect((await us.api.get('/connections')).status).toBe(200);
+  await us.send(safetyEvent({ sourceId: 'later' }));
   await settled(webhook.id, 5, ['delivered']);
 });
 
@@ -143,7 +143,7 @@ it('deleting an account begins after 30 days, and can then not be cancelled', as
 it('deleting a connection makes it unknown at once, with its rows still there', async () => {
   const webhook = await fill(us);
   const [kept, gone] = us.connections;
-  const api = as(us.apiToken);
+  const api = us.api;
   const before = await api.get<unknown[]>('/trips');
   expect(before.data).toHaveLength(2);
   await deleteConnection(gone?.id ?? '', 'Samsara');
@@ -190,7 +190,7 @@ it('deleting a connection removes all of it, and nothing of the other connection
 it("is in the account's changes", async () => {
   await fill(us);
   const gone = us.connections[1]?.id ?? '';
-  const api = as(us.apiToken);
+  const api = us.api;
   const { resume } = (await api.get('/changes?cursor=now')) as unknown as { resume: string };
   await deleteConnection(gone, 'Samsara');
   const early = await api.get<{ action: string }[]>('/changes');
@@ -209,7 +209,7 @@ it("is in the account's changes", async () => {
 it('deleting a connection asks for the name, or the provider of one without', async () => {
   await operator.patch(`/operator/connections/${us.connection.id}`, { name: 'Long haul' });
   expect((await deleteConnection(us.connection.id, 'Motive')).status).toBe(400);
-  expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(200);
+  expect((await us.send(vehicle())).status).toBe(200);
   expect((await deleteConnection(us.connection.id, 'Long haul')).status).toBe(200);
 });
 

@@ -99,7 +99,7 @@ it('while an account moves, that can be cancelled, and leaves nothing', async ()
     const path = `/accounts/${us.accountId}/move`;
     const reply = await operate<Shown>('main', 'POST', path, { to: 'eu', cancel: true });
     if (reply.status === 400 || reply.data.state === 'switching') break;
-    expect((await as(us.connection.ingestKey).send(vehicle({ odometerKm: 0.1 + 0.2 }))).status).toBe(200);
+    expect((await us.send(vehicle({ odometerKm: 0.1 + 0.2 }))).status).toBe(200);
     expect(await moveTo(us.accountId, there, true)).toMatchObject({ state: 'cancelled' });
     await removeLeft('eu');
     const { accounts: _, ...copied } = await rowsOf(us.accountId, cell('eu').DB);
@@ -119,7 +119,7 @@ it('while an account moves, a row that differs from its copy cancels it', async 
   await rowsIn('eu', "update vehicles set name = 'Other' where account_id = ?1", us.accountId);
   await expect(moveTo(us.accountId, there)).rejects.toThrow('The copy of vehicles differs');
   expect(await stateOf(us.accountId)).toBe('none');
-  expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(200);
+  expect((await us.send(vehicle())).status).toBe(200);
   await removeLeft('eu');
 });
 
@@ -182,8 +182,8 @@ it('after the switch the former cell names the other one to whoever comes', asyn
   for (const prepare of [async () => {}, () => removeLeft('main')]) {
     await prepare();
     const left = [
-      (await as(us.apiToken).get('/webhooks')).headers,
-      (await as(us.connection.ingestKey).send(vehicle())).headers,
+      (await us.api.get('/webhooks')).headers,
+      (await us.send(vehicle())).headers,
       (await ask('GET', '/portal', { cookie })).headers,
       (await ask('POST', new URL(link.url).pathname)).headers,
     ];
@@ -201,7 +201,7 @@ it('after the switch the former cell names the other one to whoever comes', asyn
     expect(await rowsIn('eu', 'select 1 from accounts where id = ?1', us.accountId)).toEqual([]);
   }, 20_000);
   expect((await client.get('/webhooks')).status).toBe(401);
-  expect((await as(us.apiToken).get('/webhooks')).status).toBe(421);
+  expect((await us.api.get('/webhooks')).status).toBe(421);
 });
 
 describe('refuses, and says what to do,', () => {
@@ -249,7 +249,7 @@ describe('refuses, and says what to do,', () => {
     for (let calls = 0; calls < 5 && !problem; calls++) {
       const reply = await workOn(us.accountId, there, { bindings });
       problem = reply.data.problem;
-      expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(200);
+      expect((await us.send(vehicle())).status).toBe(200);
     }
     expect(problem).toContain(message);
     expect(await rowsIn('main', 'select state from moves where account_id = ?1', us.accountId)).toEqual([]);
@@ -272,6 +272,6 @@ describe('refuses, and says what to do,', () => {
       eu: { ...cell('eu'), OPERATOR_KEY: 'yet another operator key, 32+ characters' },
     };
     expect((await workOn(us.accountId, there, { bindings })).status).toBe(401);
-    expect((await as(us.connection.ingestKey).send(vehicle())).status).toBe(200);
+    expect((await us.send(vehicle())).status).toBe(200);
   });
 });

@@ -13,7 +13,6 @@ import type { Failure } from '../../../src/platform/errors.ts';
 
 const db = openDatabase(env);
 
-/** A database whose batches fail with D1's words. */
 const failing = (reason: string): Database => ({
   d1: { prepare: (text) => env.DB.prepare(text), batch: () => Promise.reject(new Error(reason)) },
 });

@@ -17,7 +17,6 @@ const reasons: [reason: string, repeatable: number, others: number, retryAfter?:
   ['D1_ERROR: UNIQUE constraint failed: a.b', 1, 1],
 ];
 
-/** Work that fails with `reason` the first `failures` times. */
 function flaky(reason: string, failures: number) {
   const work = vi.fn(async () => {
     if (work.mock.calls.length <= failures) throw new Error(reason);

@@ -119,13 +119,11 @@ async function steadily(everyMs: number, count: number) {
   return { took, checks };
 }
 
-describe('a token in steady use', () => {
-  it('waits for the primary once, and is checked again behind the replies', async () => {
-    const { took, checks } = await steadily(400, 100);
-    expect(took.map((each) => each > 2).lastIndexOf(true)).toBe(0);
-    expect(checks).toBeGreaterThanOrEqual(40_000 / cacheTtlMs);
-    expect(checks).toBeLessThanOrEqual(1 + 40_000 / (cacheTtlMs / 2));
-  });
+it('a token in steady use waits for the primary once, and is checked again behind the replies', async () => {
+  const { took, checks } = await steadily(400, 100);
+  expect(took.map((each) => each > 2).lastIndexOf(true)).toBe(0);
+  expect(checks).toBeGreaterThanOrEqual(40_000 / cacheTtlMs);
+  expect(checks).toBeLessThanOrEqual(1 + 40_000 / (cacheTtlMs / 2));
 });
 
 describe('a cached check', () => {

@@ -3,7 +3,7 @@ import { fullAccount } from '../../support/full-account.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { bodies, portalRoutes, routes } from '../../support/routes.ts';
 import { type AccountRows, addRows, rows, rowsOf } from '../../support/rows.ts';
-import { call, issueLimited, operator, type World, webhookBody, world } from '../../support/world.ts';
+import { addConnection, call, issueLimited, type World, webhookBody, world } from '../../support/world.ts';
 
 /** Whoever adds a route decides here how it keeps accounts apart. */
 const anonymous = ['GET /health'];
@@ -28,12 +28,10 @@ beforeAll(async () => {
 });
 
 async function limitedBeside({ accountId }: World) {
-  const { data } = await operator.post<{ id: string }>(`/operator/accounts/${accountId}/connections`, {
-    provider: 'geotab',
-  });
-  const token = await issueLimited(accountId, [data.id]);
+  const { id: connectionId } = await addConnection(accountId);
+  const token = await issueLimited(accountId, [connectionId]);
   await rows('update tokens set last_used_at = ?1 where account_id = ?2', Date.now(), accountId);
-  return { token, connectionId: data.id };
+  return { token, connectionId };
 }
 
 /** Leaves what is there of theirs while something is deleted or moved, and once a driver has been erased. */
@@ -50,7 +48,6 @@ async function leaveWork(): Promise<void> {
   await addRows('moves', 1, () => ({ ...account, ...move }));
 }
 
-/** A request to `route` with the ids of the other account wherever an id goes. */
 const aimedAtThem = (route: string) => {
   const [method = '', pattern = ''] = route.split(' ');
   const [item] = theirs.rows[pattern.split('/')[1]?.replace('-', '_') ?? ''] ?? [];
@@ -61,7 +58,6 @@ const aimedAtThem = (route: string) => {
   return { method, path, ...(method !== 'GET' && method !== 'DELETE' && { body }) };
 };
 
-/** When everything of these accounts happened. */
 const period = 'from=2026-11-01&to=2100-01-01';
 
 /** Filters of the lists by what the other account has. A webhook of theirs is as one that nobody has. */

@@ -17,7 +17,6 @@ it.each([
   expect(addressGroup(address)).toBe(group);
 });
 
-/** The minute that limiters count in now. */
 const minute = () => Math.floor(Date.now() / 60_000);
 
 describe('whoever makes one call more in a minute than a limit allows is refused that one', () => {

@@ -25,20 +25,18 @@ const part = encodeURIComponent(JSON.stringify({ task: 'clear', from: 'eu', next
 
 const us = worldBefore(beforeAll);
 
-describe('while D1 is overloaded', () => {
-  it.each(asking)('%s is 503 and says when to try again', async (route) => {
-    const [method = '', pattern = ''] = route.split(' ');
-    const path = pattern.replace(/:\w+/g, id) + (method === 'GET' ? (queries[pattern] ?? '') : '');
-    const body = method === 'GET' || method === 'DELETE' ? undefined : (bodies[route]?.(us) ?? {});
-    const credential = path.startsWith('/operator')
-      ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
-      : { 'x-api-key': path === '/ingest' ? us.connection.ingestKey : us.apiToken };
-    const headers = { ...credential, 'connection-id': us.connection.id, [partHeader]: part };
-    vi.spyOn(scheduler, 'wait').mockResolvedValue(); // between tries
-    const reply = await call(method, path, { headers, body, bindings: { ...env, DB: overloaded(env.DB) } });
-    expect(reply).toMatchObject({ status: 503, retryAfter: expect.any(Number) });
-    expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
-  });
+it.each(asking)('while D1 is overloaded %s is 503 and says when to try again', async (route) => {
+  const [method = '', pattern = ''] = route.split(' ');
+  const path = pattern.replace(/:\w+/g, id) + (method === 'GET' ? (queries[pattern] ?? '') : '');
+  const body = method === 'GET' || method === 'DELETE' ? undefined : (bodies[route]?.(us) ?? {});
+  const credential = path.startsWith('/operator')
+    ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
+    : { 'x-api-key': path === '/ingest' ? us.connection.ingestKey : us.apiToken };
+  const headers = { ...credential, 'connection-id': us.connection.id, [partHeader]: part };
+  vi.spyOn(scheduler, 'wait').mockResolvedValue(); // between tries
+  const reply = await call(method, path, { headers, body, bindings: { ...env, DB: overloaded(env.DB) } });
+  expect(reply).toMatchObject({ status: 503, retryAfter: expect.any(Number) });
+  expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
 });
 
 it('while D1 hangs, a request is 503 after ten seconds', async () => {

@@ -87,57 +87,50 @@ describe('the minute', () => {
   });
 });
 
-describe('a job', () => {
-  it('is run by one at a time, and leaves nothing behind', async () => {
-    const job = { run: () => runJob(env, { job: inner }, 'job') };
-    const inner = { run: note('twice') };
-    await runJob(env, { job }, 'job');
-    expect(ran).toEqual([]);
-    expect(await rows('select * from jobs')).toEqual([]);
-    await runJob(env, { job: inner }, 'job');
-    expect(ran).toEqual(['twice']);
-  });
-
-  it('that has used up its budget asks for another invocation', async () => {
-    const { env: bindings, woken } = metered();
-    const run: Jobs[string]['run'] = async (_, __, budget) => {
-      budget.queries = 0;
-    };
-    await runJob(bindings, { endless: { run } }, 'endless');
-    expect(woken).toEqual([{ job: 'endless' }]);
-    expect(await waiting()).toEqual([{ name: 'endless' }]);
-  });
+it('a job is run by one at a time, and leaves nothing behind', async () => {
+  const job = { run: () => runJob(env, { job: inner }, 'job') };
+  const inner = { run: note('twice') };
+  await runJob(env, { job }, 'job');
+  expect(ran).toEqual([]);
+  expect(await rows('select * from jobs')).toEqual([]);
+  await runJob(env, { job: inner }, 'job');
+  expect(ran).toEqual(['twice']);
 });
 
-describe('a budget', () => {
-  it('counts each statement that D1 is asked', async () => {
-    const budget = newBudget({ queries: 4 });
-    const db = openDatabase(within(env, budget));
-    await transaction(db, [read(db)`select 1`, read(db)`select ${2}`]);
-    await read(db)`select ${3}`;
-    expect([budget.queries, isLeft(budget)]).toEqual([1, true]);
-    await read(db)`select 4`;
-    expect(isLeft(budget)).toBe(false);
-  });
+it('a job that has used up its budget asks for another invocation', async () => {
+  const { env: bindings, woken } = metered();
+  const run: Jobs[string]['run'] = async (_, __, budget) => {
+    budget.queries = 0;
+  };
+  await runJob(bindings, { endless: { run } }, 'endless');
+  expect(woken).toEqual([{ job: 'endless' }]);
+  expect(await waiting()).toEqual([{ name: 'endless' }]);
 });
 
-describe('a lease', () => {
-  it('ends with the work, whether that fails or not', async () => {
-    await expect(withLease(env, 'x', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(await withLease(env, 'x', () => withLease(env, 'x', note('x')))).toEqual({ result: 'busy' });
-    expect(await withLease(env, 'x', async () => 'done')).toEqual({ result: 'done' });
-  });
-
-  it('that has lapsed can be taken', async () => {
-    const both = await withLease(env, 'x', async () => {
-      await rows('update jobs set leased_until = 0');
-      return withLease(env, 'x', async () => 'taken');
-    });
-    expect(both).toEqual({ result: { result: 'taken' } });
-  });
+it('a budget counts each statement that D1 is asked', async () => {
+  const budget = newBudget({ queries: 4 });
+  const db = openDatabase(within(env, budget));
+  await transaction(db, [read(db)`select 1`, read(db)`select ${2}`]);
+  await read(db)`select ${3}`;
+  expect([budget.queries, isLeft(budget)]).toEqual([1, true]);
+  await read(db)`select 4`;
+  expect(isLeft(budget)).toBe(false);
 });
 
-/** A queue of which the first calls fail, and the sizes of the batches that it was given. */
+it('a lease ends with the work, whether that fails or not', async () => {
+  await expect(withLease(env, 'x', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(await withLease(env, 'x', () => withLease(env, 'x', note('x')))).toEqual({ result: 'busy' });
+  expect(await withLease(env, 'x', async () => 'done')).toEqual({ result: 'done' });
+});
+
+it('a lease that has lapsed can be taken', async () => {
+  const both = await withLease(env, 'x', async () => {
+    await rows('update jobs set leased_until = 0');
+    return withLease(env, 'x', async () => 'taken');
+  });
+  expect(both).toEqual({ result: { result: 'taken' } });
+});
+
 function failing(times: number) {
   const sizes: number[] = [];
   const sendBatch = async (batch: unknown[]) => {

@@ -111,7 +111,7 @@ it('the page of an accident that could be of several vehicles shows none of them
   const twin = (sourceId: string) => vehicle({ sourceId, name: `Twin ${sourceId}`, vin: 'VINTWIN' });
   const eventTime = minutesAgo(10);
   const crash = accident({ sourceId: 'twins', vin: 'VINTWIN', eventTime, notificationLevel: 3 });
-  await as(us.connection.ingestKey).send(
+  await us.send(
     ...[twin('a'), twin('b'), crash],
     safetyEvent({ sourceId: 'of a twin', vehicle: 'a', startedAt: minutesAgo(11) }),
   );
@@ -121,14 +121,14 @@ it('the page of an accident that could be of several vehicles shows none of them
 });
 
 const stored = async () => {
-  const { data } = await as(us.apiToken).get<Record<string, unknown>[]>('/accidents?vin=VIN114');
+  const { data } = await us.api.get<Record<string, unknown>[]>('/accidents?vin=VIN114');
   return data[0];
 };
 
 it('somebody takes care of an accident, for the list, the API and the changes', async () => {
   const { path } = await open('VIN114');
   expect(await stored()).toMatchObject({ acknowledged: null, closed: null });
-  const { resume } = (await as(us.apiToken).get('/changes?cursor=now')) as never as { resume: string };
+  const { resume } = (await us.api.get('/changes?cursor=now')) as never as { resume: string };
   const viewer = await signIn(us, 'viewer');
   expect((await viewer.post(path, { do: 'close' })).status).toBe(403);
   for (const note of ['x'.repeat(501), 'a\u0000b', 'a\nb', 'a\u202Eb'])
@@ -139,13 +139,13 @@ it('somebody takes care of an accident, for the list, the API and the changes', 
     acknowledged: { by: expect.stringContaining('@'), note: 'Called Joss', at: expect.any(String) },
     closed: { note: 'Towed' },
   });
-  const { data: changed } = await as(us.apiToken).get(`/changes?cursor=${resume}`);
+  const { data: changed } = await us.api.get(`/changes?cursor=${resume}`);
   expect(changed).toMatchObject([{ kind: 'accident', data: { closed: { note: 'Towed' } } }]);
   expect(await vinsOn('?state=open')).toEqual([]);
   expect(await vinsOn('?state=closed')).toEqual(['VIN114']);
   expect((await page(path)).text).toMatch(/Called Joss.*Towed/);
   const again = { sourceId: 'first', vin: 'VIN114', eventTime: minutesAgo(30), notificationLevel: 2 };
-  const { send } = as(us.connection.ingestKey);
+  const { send } = us.connector;
   await send(accident({ ...again, location: { latitude: 1, longitude: 1 } }));
   expect(await stored()).toMatchObject({ closed: { note: 'Towed' } });
   await ann.post(path, { do: 'reopen' });
@@ -159,13 +159,11 @@ it('an accident is assigned to a person of the account, and found by them', asyn
   const assign = async (to: string) => (await page(path)).press('Assign', { 'Assigned to': to });
   expect((await assign(email)).text).toContain('The accident is assigned.');
   expect((await page(path)).text).toContain(`Assigned to ${email}`);
-  const { data } = await as(us.apiToken).get<{ assignedTo: string }[]>('/accidents?vin=VIN114');
+  const { data } = await us.api.get<{ assignedTo: string }[]>('/accidents?vin=VIN114');
   expect(data[0]?.assignedTo).toBe(email);
   expect(await vinsOn(`?assignedTo=${encodeURIComponent(email)}`)).toEqual(['VIN114']);
   expect(await vinsOn('?assignedTo=nobody')).not.toContain('VIN114');
-  await as(us.connection.ingestKey).send(
-    accident({ sourceId: 'first', vin: 'VIN114', eventTime: minutesAgo(30) }),
-  );
+  await us.send(accident({ sourceId: 'first', vin: 'VIN114', eventTime: minutesAgo(30) }));
   expect((await page('/portal/accidents')).text).toContain(`Assigned to ${email}`);
   const toStranger = { do: 'assign', assignedTo: 'eve@example.com' };
   expect(await ann.outcome(path, toStranger)).toContain('Nothing was changed');
@@ -218,7 +216,7 @@ it('says of each webhook why it was not notified, and which people were emailed 
   const [ours = '', other = ''] = them.connections.map(({ id }) => id);
   const add = (name: string, changes: object) =>
     register(them, { url: `https://${name}.example.com/`, ...changes });
-  const { send } = as(them.connection.ingestKey);
+  const { send } = them.connector;
   await add('elsewhere', { connectionIds: [other] });
   await add('events', { notificationTypes: [2] });
   await add('reports', { connectionIds: [ours], filters: { accidentLevels: [3] } });

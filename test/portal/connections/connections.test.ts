@@ -1,7 +1,7 @@
 import { hourMs } from '../../../src/platform/durations.ts';
 import { signIn } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
-import { as, operator, world } from '../../support/world.ts';
+import { operator, world } from '../../support/world.ts';
 
 it('the list has the worst connections first, and each page counts what came in', async () => {
   const us = await world({ providers: ['motive', 'samsara', 'acme'] });
@@ -10,7 +10,7 @@ it('the list has the worst connections first, and each page counts what came in'
   await operator.patch(`/operator/connections/${first?.id}`, { name: 'City vans' });
   await operator.patch(`/operator/connections/${second?.id}`, { name: 'Cold chain', healthStatus: 3 });
   const at = (hoursAgo: number) => new Date(Date.now() - hoursAgo * hourMs).toISOString();
-  await as(us.connection.ingestKey).send(
+  await us.send(
     vehicle(),
     ...[0.01, 2, 22, 30].map((hours, i) => safetyEvent({ sourceId: `e${i}`, startedAt: at(hours) })),
     accident({ eventTime: at(3) }),

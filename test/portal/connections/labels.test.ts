@@ -2,7 +2,7 @@ import { maxMapBytes } from '../../../src/fleet/incidents/map.ts';
 import { personBefore, signIn } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows, value } from '../../support/rows.ts';
-import { as, operator, worldBefore } from '../../support/world.ts';
+import { operator, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);
 const ann = personBefore(beforeEach, us);
@@ -15,12 +15,7 @@ const startedAt = new Date().toISOString();
 const event = (sourceId: string, ...incidentTypes: string[]) =>
   safetyEvent({ sourceId, startedAt, incidentTypes });
 const send = () =>
-  as(us.connection.ingestKey).send(
-    vehicle(),
-    event('a', 'swerve.d "x"'),
-    event('b', 'swerve.d "x"'),
-    event('c', 'Odd'),
-  );
+  us.send(vehicle(), event('a', 'swerve.d "x"'), event('b', 'swerve.d "x"'), event('c', 'Odd'));
 const save = async (Label: string, type: string) =>
   (await ann.page(path)).press('Save mapping', { Label, 'Incident type': type });
 const typeOf = (sourceId: string) =>

@@ -6,7 +6,7 @@ import { pullAll, read } from '../../support/provider.ts';
 import { samsaraToken as credential, samsara } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
 import { rows } from '../../support/rows.ts';
-import { as, operator, register, type WebhookOut, worldBefore } from '../../support/world.ts';
+import { operator, register, type WebhookOut, worldBefore } from '../../support/world.ts';
 
 const links = '/portal/connections/links';
 const us = worldBefore(beforeEach);
@@ -59,7 +59,7 @@ it('whoever has a connect link reads before for how long evidence of accidents i
 it('whoever has a connect link adds the connection to a webhook that covers all', async () => {
   const hook = await register(us, { allConnections: true, connectionIds: [] });
   await connect(await create());
-  const { data } = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
+  const { data } = await us.api.get<WebhookOut[]>('/webhooks');
   expect(data).toEqual([{ ...hook, connectionIds: [us.connection.id, await connected()] }]);
 });
 

@@ -37,10 +37,7 @@ beforeAll(async () => {
     vehicle({ name: 'Van 31', vin: 'VIN31' }),
     safetyEvent({ startedAt: hoursAgo(1.7), incidentTypes: ['Tailgating'], eventRisk: 4 }),
   );
-  await as(them.connection.ingestKey).send(
-    vehicle({ name: 'Foreign truck' }),
-    safetyEvent({ startedAt: hoursAgo(1) }),
-  );
+  await them.send(vehicle({ name: 'Foreign truck' }), safetyEvent({ startedAt: hoursAgo(1) }));
 });
 
 const list = (query = '') => page(`/portal/events${query}`);
@@ -115,7 +112,7 @@ it.each([
 it('the list of safety events goes on to older events, and back', async () => {
   const before = hoursAgo(24 * 40).slice(0, 10);
   const startedAt = (i: number) => `${before}T12:${String(i).padStart(2, '0')}:00Z`;
-  await as(us.connection.ingestKey).send(
+  await us.send(
     ...Array.from({ length: 60 }, (_, i) => safetyEvent({ sourceId: `many${i}`, startedAt: startedAt(i) })),
   );
   const first = await list(`?from=${before}&to=${before}`);
@@ -150,7 +147,7 @@ it('the CSV file leads to the page for a connection of another account', async (
 });
 
 it('the CSV file of accidents has times of the reader’s zone, and its range', async () => {
-  await as(us.connection.ingestKey).send(accident({ vin: 'VIN114', eventTime: '2026-11-20T02:00:05Z' }));
+  await us.send(accident({ vin: 'VIN114', eventTime: '2026-11-20T02:00:05Z' }));
   const reader = visitor(() => `${ann.cookie}; timezone=America%2FChicago`);
   const reply = await reader.get('/portal/accidents.csv?from=2026-11-19&to=2026-11-19&level=1');
   expect(reply.headers.get('content-disposition')).toContain('filename="accidents-2026-11-19.csv"');

@@ -6,7 +6,7 @@ import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
-import { as, register, world, worldBefore } from '../../support/world.ts';
+import { register, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
 const { get, page, textAt: text } = personBefore(beforeAll, us);
@@ -15,7 +15,7 @@ const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).
 beforeAll(async () => {
   receiver();
   webhook = (await register(us)).id;
-  await as(us.connection.ingestKey).send(
+  await us.send(
     vehicle({ name: 'truck 2', vin: 'VIN2' }),
     vehicle({ sourceId: 'b', name: 'Truck 10', vin: 'VIN10', licensePlate: 'ZK 10' }),
     vehicle({ sourceId: 'c', name: 'Van 1', vin: null }),
@@ -30,7 +30,6 @@ beforeAll(async () => {
   await settled(webhook);
 });
 
-/** What the rows of a page are about, in order. */
 const named = async (path: string) => (await page(path)).textAt('a.cover');
 const idOf = async (table: string, sourceId: string) =>
   String(
@@ -111,7 +110,7 @@ it('search finds nothing of another account, nor of a deleted connection', async
   const ids = [await idOf('vehicles', 'b'), await idOf('safety_events', 'event-1')];
   for (const q of ['Truck 10', 'VIN10', ...ids])
     expect(await textAt(`/portal/search?${new URLSearchParams({ q })}`)).toContain('Nothing');
-  await as(them.connection.ingestKey).send(vehicle({ name: 'Leaving' }));
+  await them.send(vehicle({ name: 'Leaving' }));
   await rows(
     `insert into deletions (id, kind, account_id, connection_id, requested_at, due_at) values (?1, 'connection', ?2, ?1, 0, 9e15)`,
     them.connection.id,

@@ -11,7 +11,7 @@ import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
-import { as, operator, register, world, worldBefore } from '../../support/world.ts';
+import { operator, register, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);
 const ann = personBefore(beforeEach, us);
@@ -30,7 +30,7 @@ it('a new account sees what to do next, and each step ticks itself off', async (
   expect(await textOf('safety-events-per-day-now')).toBeUndefined();
   await register(us);
   expect(await textOf('setup-now')).toContain('3 of 4 done');
-  await as(us.connection.ingestKey).send(vehicle());
+  await us.send(vehicle());
   expect(await textOf('setup-now')).toBeUndefined();
   expect(await textOf('safety-events-per-day-now')).toContain('Safety events per day');
 });
@@ -39,7 +39,7 @@ it('a fleet without programs skips steps, and hides the list once data has come'
   await rows('update tokens set revoked_at = 1 where id = ?1', us.tokenId);
   const hide = async () => (await page('/portal')).links('Hide this list');
   expect(await hide()).toEqual([]);
-  await as(us.connection.ingestKey).send(vehicle());
+  await us.send(vehicle());
   const [href = ''] = await hide();
   expect((await page(href)).text).not.toContain('of 4 done');
   const [skipWebhook = ''] = (await page('/portal')).links('Skip Send notifications to your systems');
@@ -51,9 +51,9 @@ it('a fleet without programs skips steps, and hides the list once data has come'
 
 it('says how long deliveries took, once there are any', async () => {
   const hook = await register(us);
-  await as(us.connection.ingestKey).send(vehicle());
+  await us.send(vehicle());
   expect(await textOf('delivery-times-now')).toBe('');
-  await as(us.connection.ingestKey).send(accident());
+  await us.send(accident());
   await settled(hook.id);
   await expect
     .poll(() => textOf('delivery-times-now'))
@@ -61,7 +61,7 @@ it('says how long deliveries took, once there are any', async () => {
 });
 
 it('events are counted when they come, late ones by a job, and lead to lists', async () => {
-  const send = as(us.connection.ingestKey).send;
+  const send = us.connector.send;
   await send(vehicle(), driver());
   const event = { vehicle: 'truck-1', driver: 'driver-1', incidentTypes: ['Speeding'] };
   await send(
@@ -85,7 +85,7 @@ it('events are counted when they come, late ones by a job, and lead to lists', a
 });
 
 it('a period is compared with as much time before', async () => {
-  const send = as(us.connection.ingestKey).send;
+  const send = us.connector.send;
   await send(vehicle());
   await send(
     ...[1, 8, 9, 40].map((days) =>
@@ -104,7 +104,7 @@ it('a period is compared with as much time before', async () => {
 it('what has a problem comes first, with why, and is counted in the menu', async () => {
   receiver(() => new Response('gone', { status: 410 }));
   const webhook = await register(us);
-  const send = as(us.connection.ingestKey).send;
+  const send = us.connector.send;
   await send(
     vehicle(),
     accident({ sourceId: 'a1', notificationLevel: 2 }),
@@ -134,7 +134,7 @@ it.each(['/portal', '/portal/webhooks/:id'])(
     const shown = () => watched(page.replace(':id', webhook.id));
     const [path, seen] = await shown();
     expect(await versionAt(path)).toBe(seen);
-    await as(us.connection.ingestKey).send(vehicle(), safetyEvent());
+    await us.send(vehicle(), safetyEvent());
     await settled(webhook.id);
     const { env: bindings, cost } = metered();
     const { version } = await (await ann.get(path, { bindings })).json<{ version: string }>();
@@ -182,8 +182,8 @@ it('each number is that of the list that it leads to, in every zone', async () =
     ...event,
     at: startOfDay(zone, addDays(today, day)) + edge,
   }));
-  await as(us.connection.ingestKey).send(vehicle());
-  await as(us.connection.ingestKey).send(
+  await us.send(vehicle());
+  await us.send(
     ...found.map(({ at, eventRisk, incidentType }, i) =>
       safetyEvent({
         sourceId: `e${i}`,

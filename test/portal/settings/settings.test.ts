@@ -3,7 +3,7 @@ import { dayMs } from '../../../src/platform/durations.ts';
 import { ask, personBefore, signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
-import { as, operator, worldBefore } from '../../support/world.ts';
+import { operator, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
 const ann = personBefore(beforeAll, us);
@@ -134,7 +134,7 @@ it('the Notifications tab says so where the deployment sends no email', async ()
 });
 
 it('the account chooses kilometers or miles, for all of its people', async () => {
-  await as(us.connection.ingestKey).send(
+  await us.send(
     vehicle({ odometerKm: 160_934.4 }),
     safetyEvent({ startedAt: new Date().toISOString(), maxSpeedKph: 98, speedLimitKph: 88 }),
   );

@@ -1,7 +1,7 @@
 import { type Page, personBefore } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { addRows, rows } from '../../support/rows.ts';
-import { as, register, type WebhookOut, worldBefore } from '../../support/world.ts';
+import { register, type WebhookOut, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara', 'geotab'] });
 let webhook: WebhookOut;
@@ -14,14 +14,14 @@ beforeEach(async () => {
 /** Another tab, or a client of the API, changes the webhook. */
 const meanwhile = (changes: object) => {
   const { id, createdAt: _, ...now } = webhook;
-  return as(us.apiToken).put(`/webhook/${id}`, { ...now, ...changes });
+  return us.api.put(`/webhook/${id}`, { ...now, ...changes });
 };
 
 const open = (query = '') => page(`/portal/webhooks/${webhook.id}/edit${query}`);
 const save = (form: Page, typed: Parameters<Page['press']>[1] = {}) => form.press('Save changes', typed);
 
 const saved = async () => {
-  const { data } = await as(us.apiToken).get<WebhookOut[]>('/webhooks');
+  const { data } = await us.api.get<WebhookOut[]>('/webhooks');
   const found = data.find(({ id }) => id === webhook.id);
   return { ...found, connectionIds: found?.connectionIds.toSorted() };
 };

@@ -72,7 +72,7 @@ describe('a webhook that fails', () => {
   it('shows the whole request of a delivery without secrets, also as a command', async () => {
     const secret = { headers: { 'X-Secret': "s3cr'et" }, signing: true };
     const { id, delivery } = await hookThat(503, undefined, secret);
-    await as(tale.us.connection.ingestKey).send(vehicle({ name: "Driver's truck" }), safetyEvent());
+    await tale.us.send(vehicle({ name: "Driver's truck" }), safetyEvent());
     const sent = await attempted(id);
     // The attempt is recorded with the time just before that of its body.
     const page = (await delivery(sent.id)).replaceAll(/("timestamp": ?)"[^"]+"/g, '$1"now"');

@@ -5,9 +5,7 @@ export type Fleet = {
   provider: string;
   origin: string;
   credential: string;
-  /** One that the provider does not know. */
   wrongCredential: string;
-  /** Replies as the provider does. */
   serve(request: Request): Promise<Response>;
   /** What is asked for in a minute in which nothing happens. */
   asked: string[];
@@ -16,7 +14,6 @@ export type Fleet = {
   driver(n: number): Item;
   trip(vehicle: Item, n: number, at: number): Item;
   event(vehicle: Item, n: number, at: number, isCrash: boolean, more?: Item): Item;
-  /** An event of another list. */
   other?(vehicle: Item, n: number, at: number): Item;
   addVehicle(n: number): void;
   /** The n-th event since, of one vehicle after the other. */

@@ -8,21 +8,18 @@ const cameIn = new WeakMap<Item, number>();
 /** The version of the newest change of any item. */
 const lastVersion = (): string => versionOf(made);
 
-/** When an item came in (milliseconds since 1970). */
 const cameInAt = (item: Item): number => cameIn.get(item) ?? 0;
 
 /** Gives an item new fields, and the version that comes with them. */
 export const geotabChange = <T extends Item>(item: T, more: Item): T =>
   Object.assign(item, more, { version: versionOf(++made) });
 
-/** An item that came in at a time. */
 function come(at: number, item: Item): Item {
   const whole = geotabChange(item, {});
   cameIn.set(whole, at);
   return whole;
 }
 
-/** A vehicle as Geotab gives it. */
 export const geotabDevice = (n: number, more: Item = {}): Item =>
   come(0, {
     id: `b${n.toString(16).toUpperCase()}`,
@@ -40,7 +37,6 @@ export const geotabDevice = (n: number, more: Item = {}): Item =>
     ...more,
   });
 
-/** A driver as Geotab gives them. */
 export const geotabUser = (n: number, more: Item = {}): Item =>
   come(0, {
     id: `b${(1000 + n).toString(16).toUpperCase()}`,
@@ -104,7 +100,6 @@ export const geotabRule = (id: string, name: string): Item => ({ id, name, state
 /** A call: its method, the type it is about, its parameters, and the host that got it. */
 export type GeotabCall = { method: string; typeName: string; params: Item; host: string };
 
-/** What goes wrong with a call: a reply instead of the data. */
 export type GeotabFault = (call: GeotabCall) => Response | undefined;
 
 /** `Get` never gives more, and does not say so. */
@@ -257,7 +252,6 @@ export const geotabDatabase = (database: string) => ({
 });
 export type GeotabData = ReturnType<typeof geotabDatabase>;
 
-/** What people enter to connect a database. */
 export const geotabCredential = (
   { database, user, password }: GeotabData,
   server = 'my.geotab.com',

@@ -116,7 +116,6 @@ export const motiveData = () => ({
 });
 export type MotiveData = ReturnType<typeof motiveData>;
 
-/** A vehicle as Motive gives it. */
 export const motiveVehicle = (n: number, more: Item = {}): Item => ({
   id: 1300180 + n,
   number: `Truck ${n}`,
@@ -133,7 +132,6 @@ export const motiveVehicle = (n: number, more: Item = {}): Item => ({
   ...more,
 });
 
-/** A driver as Motive gives them. */
 export const motiveDriver = (n: number, more: Item = {}): Item => ({
   id: 4033170 + n,
   first_name: 'Sam',
@@ -179,10 +177,8 @@ export const motivePeriod = (vehicle: Item, at: number, more: Item = {}): Item =
   ...more,
 });
 
-/** Another for each vehicle and time. */
 const idOf = ({ id }: Item, at: number): number => (at % 1_000_000_000) * 1000 + (Number(id) % 1000);
 
-/** What both sorts of events have. */
 const happening = (vehicle: Item, at: number, seconds: number): Item => ({
   id: idOf(vehicle, at),
   start_time: iso(at),

@@ -9,7 +9,6 @@ import {
 import type { receiver } from '../receiver.ts';
 import { add, type Fleet, type Item, idsOf, iso, soon } from './fleet.ts';
 
-/** What goes wrong with a call of this path: a reply instead of the data. */
 type Fault = (path: string) => Response | undefined;
 
 /** Where Samsara is, and a token that the fake takes. */

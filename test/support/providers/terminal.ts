@@ -97,14 +97,12 @@ export const terminalData = () => ({
 });
 export type TerminalData = ReturnType<typeof terminalData>;
 
-/** What people enter to connect it. */
 export const terminalCredential = ({
   secretKey,
   connectionToken,
 }: Pick<TerminalData, 'secretKey' | 'connectionToken'>): string =>
   JSON.stringify({ secretKey, connectionToken });
 
-/** A group as Terminal gives it. */
 export const terminalGroup = (n: number, name: string): Item => ({
   id: `group_${ulid(n)}`,
   name,
@@ -114,7 +112,6 @@ export const terminalGroup = (n: number, name: string): Item => ({
   metadata: taken(longAgo),
 });
 
-/** A vehicle as Terminal gives it. */
 export const terminalVehicle = (n: number, more: Item = {}): Item => ({
   id: `vcl_${ulid(n)}`,
   name: `Truck ${n}`,
@@ -133,7 +130,6 @@ export const terminalVehicle = (n: number, more: Item = {}): Item => ({
   ...more,
 });
 
-/** A driver as Terminal gives them. */
 export const terminalDriver = (n: number, more: Item = {}): Item => ({
   id: `drv_${ulid(n)}`,
   status: 'active',
@@ -185,7 +181,6 @@ export const terminalEvent = (vehicle: Item, type: string, n: number, at: number
   ...more,
 });
 
-/** A provider's own record, as Terminal gives it along with an event. */
 export const terminalRaw = (provider: string, data: Item): Item => ({
   provider,
   schema: 'safety_event',

@@ -73,7 +73,6 @@ export async function replicated() {
     failWith: (text: string | undefined) => {
       state.failure = text;
     },
-    /** Forgets what was counted. */
     forget: () => {
       Object.assign(ran, { primary: 0, replica: 0 });
       begun.length = 0;

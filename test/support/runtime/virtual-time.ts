@@ -3,7 +3,6 @@ export function virtualTime() {
   let now = 0;
   const sleepers: { until: number; wake: () => void }[] = [];
   return {
-    /** Milliseconds since the beginning. */
     now: () => now,
     sleep: (ms: number): Promise<void> =>
       new Promise((wake) => {

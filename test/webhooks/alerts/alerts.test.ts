@@ -18,7 +18,6 @@ import { operator, type WebhookOut, webhookBody, world } from '../../support/wor
 
 const { us, heard, register, happen, ann, time, run, pass, mails, subjects, recipients } = alertStory();
 
-/** A webhook whose receiver has just been paused. */
 async function paused(more = {}): Promise<WebhookOut> {
   const hook = await register(more);
   await fail([hook.id], time.now);
@@ -77,44 +76,41 @@ describe('a pause', () => {
   });
 });
 
-describe('failed deliveries', () => {
-  /** Has so many events fail for good. */
-  const failForGood = async (hook: WebhookOut, count: number, prefix: string, inAll: number) => {
-    heard.responds(() => new Response('', { status: 410 }));
-    await happen(count, prefix);
-    await settled(hook.id, inAll, ['failed']);
-  };
+const failForGood = async (hook: WebhookOut, count: number, prefix: string, inAll: number) => {
+  heard.responds(() => new Response('', { status: 410 }));
+  await happen(count, prefix);
+  await settled(hook.id, inAll, ['failed']);
+};
 
-  it('are notified by the minute’s cron, and those of the next hour together', async () => {
-    const hook = await register();
-    await failForGood(hook, 1, 'a', 1);
-    await minute();
-    await vi.waitFor(() => expect(subjects()).toEqual(['Deliveries to receiver.example.com have failed']));
-    expect(mails()[0]?.text).toMatch(/1 delivery failed for good\. Your receiver returns 410 Gone\. https:/);
-    await failForGood(hook, 1, 'b', 2);
-    await pass(30);
-    await failForGood(hook, 1, 'c', 3);
-    await pass(28);
-    expect(mails()).toHaveLength(1);
-    await pass(4);
-    expect(mails()).toHaveLength(2);
-    expect(mails()[1]?.text).toContain('2 deliveries failed for good.');
-    await rows('update webhook_hours set hour = hour - 720'); // their counter comes round again
-    await failForGood(hook, 1, 'd', 4);
-    await pass(120);
-    expect(mails()).toHaveLength(3);
-    expect(mails()[2]?.text).toContain('1 delivery failed for good.');
-  });
+it('failed deliveries are notified by the minute’s cron, and those of the next hour together', async () => {
+  const hook = await register();
+  await failForGood(hook, 1, 'a', 1);
+  await minute();
+  await vi.waitFor(() => expect(subjects()).toEqual(['Deliveries to receiver.example.com have failed']));
+  expect(mails()[0]?.text).toMatch(/1 delivery failed for good\. Your receiver returns 410 Gone\. https:/);
+  await failForGood(hook, 1, 'b', 2);
+  await pass(30);
+  await failForGood(hook, 1, 'c', 3);
+  await pass(28);
+  expect(mails()).toHaveLength(1);
+  await pass(4);
+  expect(mails()).toHaveLength(2);
+  expect(mails()[1]?.text).toContain('2 deliveries failed for good.');
+  await rows('update webhook_hours set hour = hour - 720'); // their counter comes round again
+  await failForGood(hook, 1, 'd', 4);
+  await pass(120);
+  expect(mails()).toHaveLength(3);
+  expect(mails()[2]?.text).toContain('1 delivery failed for good.');
+});
 
-  it('that nobody attempted for five days are notified too', async () => {
-    const hook = await register();
-    const ours = { webhook_id: hook.id, account_id: us.accountId, status: 'pending' };
-    await addRows('deliveries', 1, () => ({ ...ours, next_attempt_at: 0 }));
-    expect(await giveUp(env, giveUpAfterMs - 1)).toBe(0);
-    expect(await giveUp(env, giveUpAfterMs)).toBe(1);
-    await run();
-    expect(mails()[0]?.text).toMatch(/1 delivery failed for good\. https:/);
-  });
+it('failed deliveries that nobody attempted for five days are notified too', async () => {
+  const hook = await register();
+  const ours = { webhook_id: hook.id, account_id: us.accountId, status: 'pending' };
+  await addRows('deliveries', 1, () => ({ ...ours, next_attempt_at: 0 }));
+  expect(await giveUp(env, giveUpAfterMs - 1)).toBe(0);
+  expect(await giveUp(env, giveUpAfterMs)).toBe(1);
+  await run();
+  expect(mails()[0]?.text).toMatch(/1 delivery failed for good\. https:/);
 });
 
 describe('an alert goes to', () => {

@@ -52,10 +52,7 @@ describe('an email is sent', () => {
       'Truck 1: Accident, level 1, first detection and 1 more',
       'Truck 1: Accident, level 2, verified',
     ]);
-    const text = emails
-      .sent()
-      .map(({ text }) => text)
-      .join();
+    const text = JSON.stringify(emails.sent().map(({ text }) => text));
     expect(text).toMatch(/\/portal\/accidents\/[0-9a-f-]{36}\?at=\d+/);
     expect(text).toMatch(/\d\d:\d\d GMT−[56]/);
     expect(text).not.toMatch(/Joss|driver/i);

@@ -16,7 +16,7 @@ import {
 import { alertStory } from '../../support/alerts.ts';
 import { listenToLog } from '../../support/log.ts';
 import { signIn } from '../../support/portal.ts';
-import { addRows, rows } from '../../support/rows.ts';
+import { addRows, rows, value } from '../../support/rows.ts';
 import { world } from '../../support/world.ts';
 
 const { us, heard, ann, emails } = alertStory();
@@ -31,10 +31,7 @@ beforeEach(async () => {
   heard.responds((call) => new Response('', { status: call.url === url ? 500 : 200 }));
 });
 
-async function idOf(email: string): Promise<string> {
-  const [user] = await rows('select id from portal_users where email = ?1', email);
-  return String(user?.id);
-}
+const idOf = (email: string) => value<string>('select id from portal_users where email = ?1', email);
 
 async function channel(to = url): Promise<string> {
   const fields = { kind: 'https', name: 'Ops', url: to, alerts: 'yes' };

@@ -9,7 +9,7 @@ import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';
 import { minute } from '../../support/service.ts';
 import { story } from '../../support/story.ts';
-import { operator, webhookBody } from '../../support/world.ts';
+import { addConnection, operator, webhookBody } from '../../support/world.ts';
 
 const { us, heard, send, register, happen } = story();
 
@@ -164,9 +164,7 @@ describe('a delivery', () => {
     ['connection', (other: string) => ({ connectionIds: [other] })],
   ])('is cancelled unsent when its webhook no longer asks for its %s', async (_, changed) => {
     const hook = await register();
-    const path = `/operator/accounts/${us.accountId}/connections`;
-    const { data: other } = await operator.post<{ id: string }>(path, { provider: 'samsara' });
-    const changes = changed(other.id);
+    const changes = changed((await addConnection(us.accountId)).id);
     // Changed while the first call is in flight, so that no retry can come before.
     heard.responds(async () => {
       await us.api.put(`/webhook/${hook.id}`, webhookBody(us, changes));

@@ -4,24 +4,21 @@ import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
 import { maxNotificationBytes } from '../../../src/webhooks/deliveries/fan-out.ts';
 import { listenToLog } from '../../support/log.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
-import { addRows, addWebhooks, rows } from '../../support/rows.ts';
+import { addRows, addWebhooks, rows, value } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
-import { type World, webhookBody, worldBefore } from '../../support/world.ts';
+import { register, worldBefore } from '../../support/world.ts';
 
-const us: World = worldBefore(beforeEach);
+const us = worldBefore(beforeEach);
 
 const words = Array.from({ length: 20 }, (_, n) => `Word ${n}`);
 
-const delivered = async () =>
-  (await rows<{ n: number }>('select count(*) as n from deliveries where account_id = ?1', us.accountId))[0]
-    ?.n;
+const delivered = () => value('select count(*) from deliveries where account_id = ?1', us.accountId);
 
 it('remembers what remains in rows that can be restored from a backup', async () => {
   const events = Array.from({ length: 500 }, (_, n) =>
     safetyEvent({ sourceId: `e${n}`, incidentTypes: [...words, 'Braking', 'Speeding'].slice(2) }),
   );
-  for (let n = 0; n < 6; n++)
-    await us.api.post('/webhook', webhookBody(us, { url: `https://r${n}.example.com/` }));
+  for (let n = 0; n < 6; n++) await register(us, { url: `https://r${n}.example.com/` });
   await us.send(vehicle());
   // They are continued and deleted at once.
   await rows(

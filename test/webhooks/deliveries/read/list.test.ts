@@ -17,7 +17,6 @@ beforeEach(async () => {
 });
 
 type Seed = { webhookId: string; id: string; eventId: string; [column: string]: unknown };
-/** Puts deliveries into the database as they are. */
 const insert = (seeds: Seed[]) => {
   const made = seeds.map(({ webhookId, eventId, ...row }) => ({
     ...{ ...row, webhook_id: webhookId, event_id: eventId, account_id: us.accountId },
@@ -25,60 +24,57 @@ const insert = (seeds: Seed[]) => {
   return addRows('deliveries', made.length, (i) => made[i] ?? {});
 };
 
-/** An id of a time, as deliveries have them. */
 const idAt = (ms: number): string => firstIdAt(ms).slice(0, 14) + newId().slice(14);
 
 const list = (query = '', token = us.apiToken) => as(token).get<DeliverySummary[]>(`/deliveries${query}`);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-describe('an item', () => {
-  const ingest = (...records: object[]) => send(vehicle(), ...records);
+const ingest = (...records: object[]) => send(vehicle(), ...records);
 
-  it('of an event says how the receiver answered, but not what', async () => {
-    heard.responds(() => new Response('a secret answer', { status: 202 }));
-    const { id: webhookId } = await register({ headers: { 'X-Secret': 's3cret' } });
-    await ingest(safetyEvent({ sourceId: 'an event' }));
-    const [row] = await settled(webhookId);
-    const { data, ...reply } = await list();
-    expect(reply).toMatchObject({ status: 200, message: 'Deliveries' });
-    expect(reply).not.toHaveProperty('next');
-    expect(data).toEqual([
-      {
-        id: row?.id,
-        webhookId,
-        eventId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-        type: 2,
-        level: null,
-        status: 'delivered',
-        attempts: 1,
-        nextAttemptAt: null,
-        createdAt: time,
-        lastAnswer: { status: 202, kind: 'success', at: new Date(row?.log[0]?.at ?? 0).toISOString() },
-      },
-    ]);
-    expect(JSON.stringify(reply) + JSON.stringify(data)).not.toMatch(/secret|s3cret/);
-  });
-
-  it('of an accident says its level, and when it is tried again', async () => {
-    heard.responds(() => {
-      throw new TypeError('connection refused');
-    });
-    const { id: webhookId } = await register();
-    const before = Date.now();
-    await ingest(accident({ sourceId: 'a crash', notificationLevel: 2 }));
-    const row = await attempted(webhookId);
-    const [item] = (await list()).data;
-    expect(item).toMatchObject({
-      type: 1,
-      level: 2,
-      status: 'pending',
+it('an item of an event says how the receiver answered, but not what', async () => {
+  heard.responds(() => new Response('a secret answer', { status: 202 }));
+  const { id: webhookId } = await register({ headers: { 'X-Secret': 's3cret' } });
+  await ingest(safetyEvent({ sourceId: 'an event' }));
+  const [row] = await settled(webhookId);
+  const { data, ...reply } = await list();
+  expect(reply).toMatchObject({ status: 200, message: 'Deliveries' });
+  expect(reply).not.toHaveProperty('next');
+  expect(data).toEqual([
+    {
+      id: row?.id,
+      webhookId,
+      eventId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      type: 2,
+      level: null,
+      status: 'delivered',
       attempts: 1,
-      nextAttemptAt: new Date(row.nextAttemptAt).toISOString(),
-      lastAnswer: { status: null, kind: 'connection', at: time },
-    });
-    expect(Date.parse(item?.createdAt ?? '')).toBeGreaterThanOrEqual(before);
-    expect(Date.parse(item?.createdAt ?? '')).toBeLessThanOrEqual(Date.now());
+      nextAttemptAt: null,
+      createdAt: time,
+      lastAnswer: { status: 202, kind: 'success', at: new Date(row?.log[0]?.at ?? 0).toISOString() },
+    },
+  ]);
+  expect(JSON.stringify(reply) + JSON.stringify(data)).not.toMatch(/secret|s3cret/);
+});
+
+it('an item of an accident says its level, and when it is tried again', async () => {
+  heard.responds(() => {
+    throw new TypeError('connection refused');
   });
+  const { id: webhookId } = await register();
+  const before = Date.now();
+  await ingest(accident({ sourceId: 'a crash', notificationLevel: 2 }));
+  const row = await attempted(webhookId);
+  const [item] = (await list()).data;
+  expect(item).toMatchObject({
+    type: 1,
+    level: 2,
+    status: 'pending',
+    attempts: 1,
+    nextAttemptAt: new Date(row.nextAttemptAt).toISOString(),
+    lastAnswer: { status: null, kind: 'connection', at: time },
+  });
+  expect(Date.parse(item?.createdAt ?? '')).toBeGreaterThanOrEqual(before);
+  expect(Date.parse(item?.createdAt ?? '')).toBeLessThanOrEqual(Date.now());
 });
 
 describe('is refused:', () => {
@@ -175,10 +171,8 @@ it('walked to its end, has what was there once, whatever comes in meanwhile', as
       filters,
       async (there, inserts, limit, { from, to, ...others }) => {
         await rows('delete from deliveries');
-        await insert([
-          ...there,
-          ...there.slice(0, 3).map((row) => ({ ...row, webhookId: gone, id: newId() })),
-        ]);
+        const ofGone = there.slice(0, 3).map((row) => ({ ...row, webhookId: gone, id: newId() }));
+        await insert([...there, ...ofGone]);
         const expected = there.flatMap(({ id, ...row }) => {
           const asked = { ...row, type: row.level > 0 ? '1' : '2' };
           const isIn = createdAtOf(id) >= (from ?? 0) && createdAtOf(id) < (to ?? Infinity);

@@ -44,7 +44,6 @@ const opens = async (id: string) => {
 };
 const count = (url: string) => heard.got.filter((got) => got.url === url).length;
 
-/** A webhook whose receiver has failed five times in a row. */
 const withOpenCircuit = async () => {
   heard.responds(fail);
   const hook = await register();

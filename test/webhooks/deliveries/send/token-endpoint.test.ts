@@ -29,35 +29,33 @@ const request = (more: object = {}) => requestToken(env, { ...client, ...more },
 const problem = async (more: object = {}) =>
   (await request(more)).problem?.reason?.replace('token endpoint ', '') ?? '';
 
-describe('a token', () => {
-  it.each([
-    ['of a type that Apigee names', { token_type: 'BearerToken' }],
-    ['of a type with an underscore', { token_type: 'bearer_token' }],
-    ['of a type in capitals', { token_type: 'BEARER' }],
-    ['of no type', { token_type: null }],
-    ['whose type is missing', { token_type: undefined }],
-    ['whose life is text', { expires_in: '3600' }, 3600],
-    ['whose life is missing', { expires_in: undefined }, 300],
-    ['whose life is 0', { expires_in: 0 }, 300],
-    ['whose life is no number', { expires_in: 'never' }, 300],
-    ['whose life is a year', { expires_in: 31_536_000 }, 86_400],
-  ])('%s is used', async (_, more, lifeSeconds = 3600) => {
-    grant = () => granted('good', more);
-    const now = Date.now();
-    const token = await request();
-    expect(token.value).toBe('good');
-    expect(Math.round((token.goodUntil - now) / 1000)).toBeCloseTo(lifeSeconds - 60, -1);
-  });
+it.each([
+  ['of a type that Apigee names', { token_type: 'BearerToken' }],
+  ['of a type with an underscore', { token_type: 'bearer_token' }],
+  ['of a type in capitals', { token_type: 'BEARER' }],
+  ['of no type', { token_type: null }],
+  ['whose type is missing', { token_type: undefined }],
+  ['whose life is text', { expires_in: '3600' }, 3600],
+  ['whose life is missing', { expires_in: undefined }, 300],
+  ['whose life is 0', { expires_in: 0 }, 300],
+  ['whose life is no number', { expires_in: 'never' }, 300],
+  ['whose life is a year', { expires_in: 31_536_000 }, 86_400],
+])('a token %s is used', async (_, more, lifeSeconds = 3600) => {
+  grant = () => granted('good', more);
+  const now = Date.now();
+  const token = await request();
+  expect(token.value).toBe('good');
+  expect(Math.round((token.goodUntil - now) / 1000)).toBeCloseTo(lifeSeconds - 60, -1);
+});
 
-  it.each([
-    ['text/plain', '{"access_token":"good"}\n'],
-    ['application/json; charset=utf-8', '\uFEFF{"access_token":"good"}'],
-    ['application/x-www-form-urlencoded', 'access_token=good&scope=&token_type=bearer'],
-    ['text/html', 'expires_in=3600&access_token=good\r\n'],
-  ])('is found in %s', async (type, body) => {
-    grant = () => new Response(body, { headers: { 'content-type': type } });
-    expect(await request()).toMatchObject({ value: 'good' });
-  });
+it.each([
+  ['text/plain', '{"access_token":"good"}\n'],
+  ['application/json; charset=utf-8', '\uFEFF{"access_token":"good"}'],
+  ['application/x-www-form-urlencoded', 'access_token=good&scope=&token_type=bearer'],
+  ['text/html', 'expires_in=3600&access_token=good\r\n'],
+])('a token is found in %s', async (type, body) => {
+  grant = () => new Response(body, { headers: { 'content-type': type } });
+  expect(await request()).toMatchObject({ value: 'good' });
 });
 
 describe('an endpoint that fails', () => {

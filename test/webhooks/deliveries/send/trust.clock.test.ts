@@ -12,47 +12,43 @@ import { story } from '../../../support/story.ts';
 const { us, heard, send, register, happen } = story();
 const fail = () => new Response('no', { status: 500 });
 
-describe('custom headers', () => {
-  const secret = 'a-very-secret-value';
+const secret = 'a-very-secret-value';
 
-  it('sealed with an older key are read, and sealed anew with the newest', async () => {
-    const oauth = { tokenUrl: 'https://login.example.com/', clientId: 'c', clientSecret: 's' };
-    const hook = await register({ headers: { 'X-Secret': secret }, signing: true, oauth });
-    heard.serves('https://login.example.com', () => Response.json({ access_token: 'token' }));
-    await happen(1, 'before');
-    await settled(hook.id);
-    const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
-    const keys = async () => {
-      const names = ['headers', 'signing', 'oauth', 'oauth_token'].map(
-        (name) => `${name}->>'key' as ${name}`,
-      );
-      const [row = {}] = await rows(`select ${names} from webhooks where id = ?1`, hook.id);
-      return Object.values(row);
-    };
-    expect(await keys()).toEqual(Array(4).fill('test'));
-    await addRows('moves', 1, () => ({ account_id: us.accountId, state: 'copying', move: '{}' }));
-    expect(await reEncrypt(rotated)).toBe(0);
-    await rows('delete from moves');
-    expect(await reEncrypt(rotated)).toBeGreaterThan(0);
-    expect(await keys()).toEqual(Array(4).fill('new'));
-    expect(await reEncrypt(rotated)).toBe(0);
-    await unattempted(hook.id, happen);
-    await handle(rotated, { accountId: us.accountId, webhookId: hook.id, worker: 1 });
-    expect(heard.got.at(-1)?.headers['x-secret']).toBe(secret);
-  });
+it('custom headers sealed with an older key are read, and sealed anew with the newest', async () => {
+  const oauth = { tokenUrl: 'https://login.example.com/', clientId: 'c', clientSecret: 's' };
+  const hook = await register({ headers: { 'X-Secret': secret }, signing: true, oauth });
+  heard.serves('https://login.example.com', () => Response.json({ access_token: 'token' }));
+  await happen(1, 'before');
+  await settled(hook.id);
+  const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
+  const keys = async () => {
+    const names = ['headers', 'signing', 'oauth', 'oauth_token'].map((name) => `${name}->>'key' as ${name}`);
+    const [row = {}] = await rows(`select ${names} from webhooks where id = ?1`, hook.id);
+    return Object.values(row);
+  };
+  expect(await keys()).toEqual(Array(4).fill('test'));
+  await addRows('moves', 1, () => ({ account_id: us.accountId, state: 'copying', move: '{}' }));
+  expect(await reEncrypt(rotated)).toBe(0);
+  await rows('delete from moves');
+  expect(await reEncrypt(rotated)).toBeGreaterThan(0);
+  expect(await keys()).toEqual(Array(4).fill('new'));
+  expect(await reEncrypt(rotated)).toBe(0);
+  await unattempted(hook.id, happen);
+  await handle(rotated, { accountId: us.accountId, webhookId: hook.id, worker: 1 });
+  expect(heard.got.at(-1)?.headers['x-secret']).toBe(secret);
+});
 
-  it('that cannot be read cost no attempt', async () => {
-    const hook = await register();
-    await rows(`update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`, hook.id);
-    vi.spyOn(console, 'error').mockImplementation(() => {});
-    await happen(1);
-    await vi.waitFor(async () => {
-      const [row] = await deliveriesOf(hook.id);
-      expect(row).toMatchObject({ status: 'pending', attempts: 0, claimedUntil: 0 });
-      expect(row?.nextAttemptAt).toBeGreaterThan(Date.now() + 60_000);
-    });
-    expect(heard.got).toEqual([]);
+it('custom headers that cannot be read cost no attempt', async () => {
+  const hook = await register();
+  await rows(`update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`, hook.id);
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  await happen(1);
+  await vi.waitFor(async () => {
+    const [row] = await deliveriesOf(hook.id);
+    expect(row).toMatchObject({ status: 'pending', attempts: 0, claimedUntil: 0 });
+    expect(row?.nextAttemptAt).toBeGreaterThan(Date.now() + 60_000);
   });
+  expect(heard.got).toEqual([]);
 });
 
 it('pruning deletes what ended before retention, and never what is pending', async () => {
@@ -76,7 +72,6 @@ it('pruning deletes what ended before retention, and never what is pending', asy
 });
 
 describe('a claim', () => {
-  /** A webhook with new deliveries that no message has been sent for. */
   const unwoken = async (count: number) => {
     const { id } = await register();
     await unattempted(id, () => happen(count));

@@ -23,7 +23,7 @@ import {
   pruneSlices,
 } from '../src/webhooks/notifications/remove.ts';
 import { settled } from './support/deliveries.ts';
-import { ask, signIn } from './support/portal.ts';
+import { signIn } from './support/portal.ts';
 import { accident } from './support/records.ts';
 import { boundOf, longTexts } from './support/row-bounds.ts';
 import { rows, tableNames } from './support/rows.ts';
@@ -114,12 +114,12 @@ it('every row has texts that are bounded by what the service keeps to', () => {
 const count = async (table: string) => (await rows(`select count(*) as n from ${table}`))[0]?.n;
 
 it('once an hour expired sign-in links and sessions are deleted, and no others', async () => {
-  const { cookie, email } = await signIn(tale.us);
+  const { email, get } = await signIn(tale.us);
   await operator.post('/operator/sign-in-links', { email });
   const [links, sessions] = [await count('sign_in_links'), await count('sessions')];
   expect(await pruneCredentials(env)).toBe(0);
   expect(await pruneCredentials(env, Date.now() + 15 * 60_000 + 1)).toBe(links);
-  expect((await ask('GET', '/portal/webhooks', { cookie })).status).toBe(200);
+  expect((await get('/portal/webhooks')).status).toBe(200);
   expect(await pruneCredentials(env, Date.now() + 14 * dayMs + 1)).toBe(sessions);
   expect([await count('sign_in_links'), await count('sessions')]).toEqual([0, 0]);
 });
@@ -150,8 +150,8 @@ const left = async (us: World) =>
 
 it('notifications of accidents go as others do, and no level notifies again', async () => {
   const hook = await tale.register();
-  const { cookie } = await signIn(tale.us);
-  await ask('POST', `/portal/webhooks/${hook.id}/test-accident`, { cookie });
+  const { post } = await signIn(tale.us);
+  await post(`/portal/webhooks/${hook.id}/test-accident`);
   await tale.us.send(accident());
   expect(await left(tale.us)).toBe(4);
   await pruneForAMonth(Date.now() - hourMs);

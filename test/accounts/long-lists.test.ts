@@ -1,5 +1,5 @@
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
-import { ask, signIn } from '../support/portal.ts';
+import { signIn } from '../support/portal.ts';
 import { addRows, rows } from '../support/rows.ts';
 import { allPages, operator, worldBefore } from '../support/world.ts';
 
@@ -63,7 +63,7 @@ it.each([
   ['/portal/settings/tokens', 'tokens', (): string => us.tokenId],
   ['/portal/settings/people', 'portal_users', (): string => 'extra-last'],
 ] as const)('in the portal %s leads to everything, however much there is', async (path, table, wanted) => {
-  const { cookie } = await signIn(us);
+  const { get } = await signIn(us);
   await add(table, 250);
   if (table === 'portal_users')
     await rows(
@@ -74,7 +74,7 @@ it.each([
   let pages = 0;
   let page = '';
   for (let next: string | undefined = path; next; pages++) {
-    const reply: Response = await ask('GET', next, { cookie });
+    const reply: Response = await get(next);
     expect(reply.status).toBe(200);
     page = await reply.text();
     next = /href="([^"]*)">Next</.exec(page)?.[1]?.replaceAll('&amp;', '&');
@@ -93,8 +93,8 @@ it('an account has at most 200 active API tokens, until one is revoked', async (
   expect(last.status).toBe(200);
   const message = `An account can have at most ${maxApiTokens} active API tokens. Revoke one that is not used any more.`;
   expect(await issue(path)).toMatchObject({ status: 400, message });
-  const { cookie } = await signIn(us);
-  const page = await ask('POST', '/portal/settings/tokens', { cookie, fields: { name: 'x', expires: '' } });
+  const { post } = await signIn(us);
+  const page = await post('/portal/settings/tokens', { name: 'x', expires: '' });
   expect([page.status, await page.text()]).toEqual([400, expect.stringContaining(message)]);
   await operator.delete(`/operator/tokens/${last.data.id}`);
   expect((await issue(path)).status).toBe(200);

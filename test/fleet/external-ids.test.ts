@@ -4,7 +4,7 @@ import { deleteConnection } from '../../src/operator/deletion/accept.ts';
 import { capital } from '../../src/platform/text.ts';
 import { changes } from '../support/changes.ts';
 import { type Item, listPage } from '../support/fleet.ts';
-import { ask, follow, signIn, textOf } from '../support/portal.ts';
+import { follow, signIn, textOf } from '../support/portal.ts';
 import { vehicle } from '../support/records.ts';
 import { as, invalid, operator, world, worldBefore } from '../support/world.ts';
 
@@ -99,10 +99,10 @@ describe('an externalId', () => {
   });
 
   it('is set in the portal, and by operators, and noted in the audit log', async () => {
-    const { cookie } = await signIn(us);
+    const { cookie, post } = await signIn(us);
     const [first, second] = await vehiclesOf();
     const save = async (path: string, externalId: string) => {
-      const sent = await ask('POST', `/portal${path}/external-id`, { cookie, fields: { externalId } });
+      const sent = await post(`/portal${path}/external-id`, { externalId });
       return sent.status === 303 ? follow(sent, cookie) : textOf(sent);
     };
     expect(await save(`/vehicles/${first?.id}`, 'FL-1')).toMatch(/The external ID of “.*” was saved\..*FL-1/);

@@ -3,7 +3,7 @@ import { archive } from '../../src/fleet/archive/job.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { minHotDays } from '../../src/platform/vars.ts';
 import { newsMs } from '../../src/webhooks/notifications/types.ts';
-import { ask, signIn } from '../support/portal.ts';
+import { signIn } from '../support/portal.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
@@ -59,8 +59,8 @@ describe('a safety event', () => {
   });
 
   it('that is held back is counted on the page of its connection', async () => {
-    const { cookie } = await signIn(us);
-    const page = async () => (await ask('GET', `/portal/connections/${us.connection.id}`, { cookie })).text();
+    const { get } = await signIn(us);
+    const page = async () => (await get(`/portal/connections/${us.connection.id}`)).text();
     expect(await page()).not.toContain('Held back');
     await ingest(vehicle(), old, safetyEvent());
     await ingest(old, safetyEvent({ sourceId: 'older', startedAt: daysAgo(40) }));

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { auditDays, pruneAudit } from '../../../src/accounts/audit/prune.ts';
-import { ask, signIn } from '../../support/portal.ts';
+import { signIn } from '../../support/portal.ts';
 import { rows, value } from '../../support/rows.ts';
 import {
   allPages,
@@ -93,12 +93,12 @@ it('the audit log says which token did what to a webhook, without its path', asy
 
 it('the audit log says which person did what to people and tokens', async () => {
   const us = await world();
-  const { cookie, email } = await signIn(us);
+  const { email, post } = await signIn(us);
   const fields = { email: 'new@example.com', role: 'member' };
-  for (let twice = 0; twice < 2; twice++) await ask('POST', '/portal/settings/people', { cookie, fields });
+  for (let twice = 0; twice < 2; twice++) await post('/portal/settings/people', fields);
   const [invited] = await rows(`select id from portal_users where email = 'new@example.com'`);
-  await ask('POST', `/portal/settings/people/${invited?.id}/remove`, { cookie });
-  await ask('POST', '/portal/settings/tokens', { cookie, fields: { name: 'claims', expires: '' } });
+  await post(`/portal/settings/people/${invited?.id}/remove`);
+  await post('/portal/settings/tokens', { name: 'claims', expires: '' });
   const token = await value(`select id from tokens where name = 'claims' and account_id = ?1`, us.accountId);
   for (let twice = 0; twice < 2; twice++) await operator.delete(`/operator/tokens/${token}`);
   expect(await audited(us)).toEqual([

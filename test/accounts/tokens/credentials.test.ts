@@ -148,14 +148,14 @@ describe('a read-only token', () => {
   });
 
   it('is made in the portal as well, which shows it', async () => {
-    const { cookie } = await signIn(us);
+    const { cookie, get, post } = await signIn(us);
     const fields = { name: 'warehouse', access: 'read', expires: '' };
-    const reply = await ask('POST', '/portal/settings/tokens', { cookie, fields });
+    const reply = await post('/portal/settings/tokens', fields);
     const page = await (await pageAfter(reply, cookie)).text();
     const [value = ''] = /fds_[\w-]{49}/.exec(page) ?? [];
     expect((await as(value).get('/webhooks')).status).toBe(200);
     expect(await as(value).post('/webhook', webhookBody(us))).toMatchObject(forbidden);
-    const list = await (await ask('GET', '/portal/settings/tokens', { cookie })).text();
+    const list = await (await get('/portal/settings/tokens')).text();
     expect(list).toMatch(/warehouse<\/strong><span[^>]*>Read only/);
   });
 

@@ -1,5 +1,5 @@
 import { settled } from '../../support/deliveries.ts';
-import { ask, signIn } from '../../support/portal.ts';
+import { signIn } from '../../support/portal.ts';
 import { accident, driver, vehicle } from '../../support/records.ts';
 import { story } from '../../support/story.ts';
 
@@ -106,8 +106,8 @@ describe('an accident in the list', () => {
 
   it('is not there if it was only simulated', async () => {
     const hook = await register();
-    const { cookie } = await signIn(us);
-    await ask('POST', `/portal/webhooks/${hook.id}/test-accident`, { cookie });
+    const { post } = await signIn(us);
+    await post(`/portal/webhooks/${hook.id}/test-accident`);
     await settled(hook.id, 3);
     expect(await list()).toEqual([]);
   });

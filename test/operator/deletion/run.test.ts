@@ -6,7 +6,7 @@ import { settled } from '../../support/deliveries.ts';
 import { findEverywhere, toTheEnd } from '../../support/erasure.ts';
 import { fullAccount } from '../../support/full-account.ts';
 import { listenToLog } from '../../support/log.ts';
-import { ask, signIn } from '../../support/portal.ts';
+import { signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { type AccountRows, rows, rowsOf } from '../../support/rows.ts';
@@ -88,12 +88,12 @@ it('deleting an account asks for the very name', async () => {
 it('deleting an account refuses and delivers nothing from the moment it is accepted', async () => {
   heard.responds(() => new Response('no', { status: 500 }));
   const webhook = await register(us);
-  const { cookie } = await signIn(us);
+  const { get } = await signIn(us);
   await us.send(...records());
   await deleteAccount(us, { name: 'Acme Insurance' });
   expect((await us.api.get('/connections')).status).toBe(403);
   expect((await us.send(vehicle())).status).toBe(403);
-  expect((await ask('GET', '/portal', { cookie })).status).toBe(403);
+  expect((await get('/portal')).status).toBe(403);
   const sent = heard.got.length;
   const pending = () =>
     rows(`select 1 from deliveries where webhook_id = ?1 and status = 'pending'`, webhook.id);

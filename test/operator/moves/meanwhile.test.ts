@@ -176,7 +176,7 @@ it('after the switch the former cell names the other one to whoever comes', asyn
   receiver();
   const us = await world();
   await register(us);
-  const { cookie, email } = await signIn(us);
+  const { email, get } = await signIn(us);
   const { data: link } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
   await moveTo(us.accountId, there);
   for (const prepare of [async () => {}, () => removeLeft('main')]) {
@@ -184,7 +184,7 @@ it('after the switch the former cell names the other one to whoever comes', asyn
     const left = [
       (await us.api.get('/webhooks')).headers,
       (await us.send(vehicle())).headers,
-      (await ask('GET', '/portal', { cookie })).headers,
+      (await get('/portal')).headers,
       (await ask('POST', new URL(link.url).pathname)).headers,
     ];
     expect(left.map((headers) => headers.get('fleet-cell'))).toEqual(['eu', 'eu', 'eu', 'eu']);

@@ -58,7 +58,7 @@ it('a call for many webhooks begins 26 workers, and leaves the rest to the queue
   const queued = vi.spyOn(env.DELIVERIES, 'sendBatch').mockResolvedValue(undefined as never);
   for (let i = 0; i < 30; i++) await register(us);
   await us.send(truck, event('e1'));
-  await vi.waitFor(() => expect(heard.got).toHaveLength(1 + 25), 10_000);
+  await expect.poll(() => heard.got, { timeout: 10_000 }).toHaveLength(1 + 25);
   expect(queued.mock.calls.flatMap(([messages]) => [...messages])).toHaveLength(4);
   queued.mockRestore();
 });
@@ -69,7 +69,7 @@ it('a call for many webhooks has claimed the deliveries of ten of them by then',
   const hooks: string[] = [];
   for (let i = 0; i < 12; i++) hooks.push((await register(us)).id);
   await us.send(truck, event('e1'));
-  await vi.waitFor(() => expect(heard.got).toHaveLength(12), 10_000);
+  await expect.poll(() => heard.got, { timeout: 10_000 }).toHaveLength(12);
   const claimed = await rows(
     `select 1 from deliveries where account_id = ?1 and status = 'pending' and next_attempt_at is null`,
     us.accountId,

@@ -91,7 +91,7 @@ describe('an invitation', () => {
     expect(sentTo(email)).toHaveLength(1);
     await rows('update invitations set sent_at = sent_at - 3600000 where email = ?1', email);
     await invite(theirs, email);
-    await vi.waitFor(() => expect(sentTo(email)).toHaveLength(2));
+    await expect.poll(() => sentTo(email)).toHaveLength(2);
   });
 
   it('can be sent twenty times a day, however many have been removed again', async () => {

@@ -85,12 +85,12 @@ it('the status names the webhooks whose deliveries fail, the worst first', async
     lastFailure: { kind: 'status', status: 500 },
     nextAttemptAt: expect.stringMatching(/Z$/),
   };
-  await vi.waitFor(async () =>
-    expect((await show()).failing).toEqual([
+  await expect
+    .poll(async () => (await show()).failing)
+    .toEqual([
       { ...both, webhookId: worse.id, url: worse.url, failed: 3 },
       { ...both, webhookId: bad.id, url: bad.url, failed: 0 },
-    ]),
-  );
+    ]);
   const pausedSince = new Date(1).toISOString();
   expect((await show()).paused).toMatchObject([{ webhookId: bad.id, url: bad.url, accountId, pausedSince }]);
 });

@@ -103,7 +103,7 @@ describe('a fair queue', () => {
       return Date.now() - began;
     };
     markActive('us');
-    await vi.waitFor(() => expect(othersAreActive('us')).toBe(false), 2000);
+    await expect.poll(() => othersAreActive('us'), { timeout: 2000 }).toBe(false);
     expect(await took(4)).toBeLessThan(4 * 50 + 100);
     markActive('them');
     markActive('us');

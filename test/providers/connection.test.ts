@@ -108,7 +108,7 @@ it('stops when Samsara refuses the credential, says so, and goes on with a new o
   brakes();
   expect((await replace(id, provider.data.token)).status).toBe(200);
   // At once, though its feeds were to wait.
-  await vi.waitFor(async () => expect(await events(id)).toHaveLength(1), { timeout: 20_000 });
+  await expect.poll(() => events(id), { timeout: 20_000 }).toHaveLength(1);
   await pullAll(id);
   expect((await listed(id))?.healthStatus).toBe(1);
   const drivers = provider.calls.findLast(({ pathname }) => pathname === '/fleet/drivers');
@@ -213,7 +213,7 @@ it('is left alone while it is paused or its account is suspended', async () => {
   expect(await startPulls(env, Date.now() + minute)).toBe(0);
   provider.calls.length = 0;
   await operator.post(`/operator/connections/${id}/resume`, {});
-  await vi.waitFor(() => expect(eventsAsked()).toBeGreaterThan(0), { timeout: 20_000 });
+  await expect.poll(eventsAsked, { timeout: 20_000 }).toBeGreaterThan(0);
   await suspend();
   provider.calls.length = 0;
   await pullRun(id);

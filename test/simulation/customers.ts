@@ -29,34 +29,21 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
   let made = 0;
 
   const connect = async (accountId: string, provider: string): Promise<Connection> => {
-    const { id } = (
-      await must('POST', `/operator/accounts/${accountId}/connections`, operator, {
-        provider,
-        name: provider,
-      })
-    ).data;
-    const key = await must('POST', `/operator/connections/${id}/ingest-keys`, operator, {
-      name: 'connector',
-    });
-    return { id, provider, key: key.data.value };
+    const create = async (path: string, body: object) => (await must('POST', path, operator, body)).data;
+    const body = { provider, name: provider };
+    const { id } = await create(`/operator/accounts/${accountId}/connections`, body);
+    const { value: key } = await create(`/operator/connections/${id}/ingest-keys`, { name: 'connector' });
+    return { id, provider, key };
   };
   const open = async (): Promise<Account> => {
     const name = `Account ${made++}`;
     const { data } = await must('POST', '/operator/accounts', operator, { name });
     const connections = [await connect(data.id, 'motive'), await connect(data.id, 'samsara')];
     const token = await must('POST', `/operator/accounts/${data.id}/tokens`, operator, { name: 'main' });
+    const follower = { cursor: undefined, copy: new Map() };
     return {
-      ...{
-        id: data.id,
-        name,
-        token: token.data,
-        connections,
-        hooks: [],
-        silences: [],
-        disconnected: new Map(),
-      },
-      ...{ news: new Map(), records: new Map(), follower: { cursor: undefined, copy: new Map() } },
-      ...{ isBusy: false, gone: false },
+      ...{ id: data.id, name, token: token.data, connections, follower, hooks: [], silences: [] },
+      ...{ news: new Map(), records: new Map(), disconnected: new Map(), isBusy: false, gone: false },
     };
   };
 
@@ -151,15 +138,7 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     if (account.hooks.filter(({ silences }) => silences.every(isPause)).length >= 4) return;
     const url = `https://receiver.example.com/${made++}`;
     const config = someConfig(account);
-    const hook: Hook = {
-      account,
-      url,
-      mood: 'up',
-      changes: [],
-      silences: [],
-      isBusy: true,
-      calledAt: 0,
-    };
+    const hook: Hook = { account, url, mood: 'up', changes: [], silences: [], isBusy: true, calledAt: 0 };
     account.hooks.push(hook);
     const [body, done] = [bodyOf(url, config), /^200|already exist/];
     const { data, isDone } = await change(hook, config, done, 'POST', '/webhook', by(account), body);

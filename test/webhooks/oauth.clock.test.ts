@@ -145,7 +145,7 @@ describe('a token', () => {
     expect(sentTokens()).toEqual(['Bearer token-1', 'Bearer token-1', 'Bearer token-2']);
     good = 'none';
     await happen(1, 'c');
-    await vi.waitFor(() => expect(heard.got).toHaveLength(5));
+    await expect.poll(() => heard.got).toHaveLength(5);
     expect(asked).toHaveLength(3);
     const log = async () => (await deliveriesOf(hook.id)).at(-1)?.log;
     await expect.poll(log).toMatchObject([{ result: 'status', status: 401 }]);

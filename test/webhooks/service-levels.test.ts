@@ -84,7 +84,7 @@ it('are added up each hour, and leave the day after 24 hours, the month after 30
     const { day, month } = await levels(us.accountId, Date.now() + hours * hourMs);
     return [day.accidents.count, month.accidents.count];
   };
-  await vi.waitFor(async () => expect(await counts(0)).toEqual([1, 1]));
+  await expect.poll(() => counts(0)).toEqual([1, 1]);
   for (const hours of [1, 1, 3]) {
     await addUpWaits(env, Date.now() + hours * hourMs);
     expect(await counts(hours)).toEqual([1, 1]);

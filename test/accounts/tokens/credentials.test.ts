@@ -108,7 +108,7 @@ describe('an API token', () => {
     const lastUsed = () => value('select last_used_at from tokens where id = ?1', us.tokenId);
     expect(await lastUsed()).toBeNull();
     await us.api.get('/webhooks');
-    await vi.waitFor(async () => expect(await lastUsed()).not.toBeNull(), { timeout: 20_000 });
+    await expect.poll(lastUsed, { timeout: 20_000 }).not.toBeNull();
     const first = await lastUsed();
     await us.api.get('/webhooks');
     expect(await lastUsed()).toBe(first);

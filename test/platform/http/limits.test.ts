@@ -31,7 +31,7 @@ describe('whoever makes one call more in a minute than a limit allows is refused
     const began = minute();
     const first = await refused();
     if (minute() === began) expect(first).toBe(1);
-    else await vi.waitFor(async () => expect(await refused()).toBeGreaterThan(0), { timeout: 30_000 });
+    else await expect.poll(refused, { timeout: 30_000 }).toBeGreaterThan(0);
   }
 
   it('with an API token, an ingest key or a session, and learns when to go on', async () => {
@@ -73,7 +73,7 @@ describe('whoever makes one call more in a minute than a limit allows is refused
     const began = minute();
     for (let i = 0; i <= SIGN_IN_LIMIT.calls; i++) await request(ours.email);
     await request(other.email);
-    await vi.waitFor(async () => expect(await links(other.email)).toHaveLength(1), { timeout: 10_000 });
+    await expect.poll(() => links(other.email), { timeout: 10_000 }).toHaveLength(1);
     const sent = (await links(ours.email)).length;
     expect(minute() === began ? sent : SIGN_IN_LIMIT.calls).toBe(SIGN_IN_LIMIT.calls);
   });

@@ -40,7 +40,7 @@ describe('a webhook that fails', () => {
   it('shows failing attempts everywhere, and is tried at the press of a button', async () => {
     const { id, show, list, delivery, press } = await hookThat(503);
     await tale.happen(6);
-    await vi.waitFor(async () => expect(await show()).toContain('Paused after'));
+    await expect.poll(() => show()).toContain('Paused after');
     const page = await show();
     for (const said of [
       /Paused until \d\d:\d\d/,

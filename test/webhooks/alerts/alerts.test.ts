@@ -30,9 +30,7 @@ describe('a pause', () => {
     heard.responds(() => new Response('', { status: 503 }));
     const hook = await register();
     await happen(5);
-    await vi.waitFor(async () =>
-      expect(await rows('select 1 from webhook_health where failures >= 5')).toHaveLength(1),
-    );
+    await expect.poll(() => rows('select 1 from webhook_health where failures >= 5')).toHaveLength(1);
     await pass(14);
     expect(mails()).toEqual([]);
     await pass(2);
@@ -86,7 +84,7 @@ it('failed deliveries are notified by the minute’s cron, and those of the next
   const hook = await register();
   await failForGood(hook, 1, 'a', 1);
   await minute();
-  await vi.waitFor(() => expect(subjects()).toEqual(['Deliveries to receiver.example.com have failed']));
+  await expect.poll(subjects).toEqual(['Deliveries to receiver.example.com have failed']);
   expect(mails()[0]?.text).toMatch(/1 delivery failed for good\. Your receiver returns 410 Gone\. https:/);
   await failForGood(hook, 1, 'b', 2);
   await pass(30);

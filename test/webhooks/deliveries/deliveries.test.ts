@@ -106,7 +106,7 @@ describe('a delivery', () => {
     const [{ id } = { id: '' }] = await settled(hook.id, 1, ['failed']);
     for (let attempts = 2; attempts <= 25; attempts++) {
       await operator.post(`/operator/deliveries/${id}/replay`, {});
-      await vi.waitFor(() => expect(heard.got).toHaveLength(attempts), 30_000);
+      await expect.poll(() => heard.got, { timeout: 30_000 }).toHaveLength(attempts);
       await settled(hook.id, 1, ['failed']);
     }
     const { data } = await operator.get<{ log: { at: string }[]; attemptsOmitted: number }>(

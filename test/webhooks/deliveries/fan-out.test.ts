@@ -27,12 +27,12 @@ it('remembers what remains in rows that can be restored from a backup', async ()
   );
   onTestFinished(async () => void (await rows('drop trigger fan_out_noted')));
   // Otherwise the call would be written in parts.
-  await vi.waitFor(() => expect(othersAreActive(us.accountId)).toBe(false), { timeout: 20_000 });
+  await expect.poll(() => othersAreActive(us.accountId), { timeout: 20_000 }).toBe(false);
   await us.send(...events);
   const noted = await rows<{ calls: number }>('select calls from test_calls where hour = 0');
   expect(noted.length).toBeGreaterThan(1);
   for (const { calls: length } of noted) expect(length).toBeLessThan(maxNotificationBytes + 10_000);
-  await vi.waitFor(async () => expect(await delivered()).toBe(6 * 500), { timeout: 30_000 });
+  await expect.poll(delivered, { timeout: 30_000 }).toBe(6 * 500);
 });
 
 it('to more webhooks than an invocation has queries for continues at once by a message', async () => {

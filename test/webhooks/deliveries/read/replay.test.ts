@@ -48,9 +48,9 @@ describe('a replay of one delivery', () => {
     ];
     expect(await show(id)).toMatchObject({ status: 'delivered', attempts: 1, log });
     expect((await replayIt(id)).data).toEqual({ replayed: 1, more: false });
-    await vi.waitFor(async () =>
-      expect(await show(id)).toMatchObject({ status: 'delivered', attempts: 1, log: [...log, log[1]] }),
-    );
+    await expect
+      .poll(() => show(id))
+      .toMatchObject({ status: 'delivered', attempts: 1, log: [...log, log[1]] });
     expect(heard.got.slice(-2).map(({ headers }) => headers['delivery-id'])).toEqual([id, id]);
   });
 

@@ -48,7 +48,7 @@ const withOpenCircuit = async () => {
   heard.responds(fail);
   const hook = await register();
   await happen(5);
-  await vi.waitFor(async () => expect(await opens(hook.id)).toMatchObject({ failures: 5, openings: 1 }));
+  await expect.poll(() => opens(hook.id)).toMatchObject({ failures: 5, openings: 1 });
   return hook;
 };
 
@@ -78,7 +78,7 @@ describe('the circuit of a receiver', () => {
     for (let openings = 2; openings <= 8; openings++) {
       await makeDue(hook.id);
       await minute();
-      await vi.waitFor(async () => expect(await opens(hook.id)).toMatchObject({ openings }));
+      await expect.poll(() => opens(hook.id)).toMatchObject({ openings });
       waited = Math.min(2 * waited, circuitLongestMs);
       const { ms } = await opens(hook.id);
       expect(ms).toBeGreaterThan(waited - 5000);
@@ -88,9 +88,7 @@ describe('the circuit of a receiver', () => {
     heard.returns(200);
     await makeDue(hook.id);
     await minute();
-    await vi.waitFor(async () =>
-      expect(await opens(hook.id)).toMatchObject({ failures: 0, openings: 0, openUntil: 0 }),
-    );
+    await expect.poll(() => opens(hook.id)).toMatchObject({ failures: 0, openings: 0, openUntil: 0 });
     // The others follow at once.
     await settled(hook.id, 5, ['delivered']);
   });
@@ -124,7 +122,7 @@ describe('when a receiver succeeds again', () => {
     expect(await pending(hook.id)).toHaveLength(1);
     heard.responds(fail);
     await happen(5, 'outage');
-    await vi.waitFor(async () => expect(await opens(hook.id)).toMatchObject({ openings: 1 }));
+    await expect.poll(() => opens(hook.id)).toMatchObject({ openings: 1 });
     await makeDue(hook.id);
     await later();
     await rows(
@@ -143,9 +141,7 @@ describe('when a receiver succeeds again', () => {
     await attempted(hook.id);
     heard.responds(fail);
     await crash('just now');
-    await vi.waitFor(async () =>
-      expect((await pending(hook.id)).filter((one) => one.attempts > 0)).toHaveLength(2),
-    );
+    await expect.poll(async () => (await pending(hook.id)).filter((one) => one.attempts > 0)).toHaveLength(2);
     heard.responds(ok);
     await happen(1, 'after');
     await settled(hook.id, 1, ['delivered']);
@@ -163,7 +159,7 @@ describe('while an accident waits', () => {
       await pauseFor(hook.id, 900_000, openings);
       await makeDue(hook.id);
       await minute();
-      await vi.waitFor(async () => expect(await opens(hook.id)).toMatchObject({ openings: openings + 1 }));
+      await expect.poll(() => opens(hook.id)).toMatchObject({ openings: openings + 1 });
       expect((await opens(hook.id)).ms).toBeGreaterThan(within - 5_000);
       expect((await opens(hook.id)).ms).toBeLessThanOrEqual(within);
     }
@@ -176,11 +172,9 @@ describe('while an accident waits', () => {
     await happen(1, 'event');
     expect((await opens(hook.id)).ms).toBeGreaterThan(800_000);
     await crash('new');
-    await vi.waitFor(async () => expect((await opens(hook.id)).ms).toBeLessThanOrEqual(accidentRetryMs));
+    await expect.poll(async () => (await opens(hook.id)).ms).toBeLessThanOrEqual(accidentRetryMs);
     const [health] = await rows('select timer_at as at from webhook_health where webhook_id = ?1', hook.id);
-    await vi.waitFor(async () =>
-      expect(Number(health?.at) - Date.now()).toBeLessThanOrEqual(accidentRetryMs),
-    );
+    await expect.poll(() => Number(health?.at) - Date.now()).toBeLessThanOrEqual(accidentRetryMs);
     expect(
       await env.DB.prepare('select count(*) as n from deliveries where attempts > 0 and webhook_id = ?1')
         .bind(hook.id)

@@ -112,7 +112,7 @@ describe('the calls that a webhook may have in flight', () => {
     const hook = await register();
     heard.responds(() => Promise.reject(new Error('connection refused')));
     await happen(5);
-    await vi.waitFor(async () => expect(await windowOf(hook.id)).toBe(1));
+    await expect.poll(() => windowOf(hook.id)).toBe(1);
     await happen(300, 'later');
     const underWay = heldUntil(1);
     await makeDue(hook.id);

@@ -41,7 +41,7 @@ describe('the levels of an accident', () => {
     await attempted(hook.id);
     await rows('update notifications set created_at = created_at - ?1', levelWaitMs + 1000);
     await happen(2);
-    await vi.waitFor(() => expect(levels()).toEqual([1, 2]));
+    await expect.poll(levels).toEqual([1, 2]);
     heard.returns(410);
     await makeDue(hook.id);
     await minute();

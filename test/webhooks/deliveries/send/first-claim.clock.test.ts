@@ -9,7 +9,7 @@ const { us, heard, register, happen } = story();
 async function isMadeAtOnce(webhookId: string): Promise<boolean> {
   const release = heard.holds();
   await happen(1, crypto.randomUUID());
-  await vi.waitFor(() => expect(heard.got).not.toEqual([]));
+  await expect.poll(() => heard.got).not.toEqual([]);
   const [newest] = (await deliveriesOf(webhookId)).slice(-1);
   release();
   await settled(webhookId);
@@ -49,7 +49,7 @@ it('however many calls bring events in, five more than the window are under way'
   const hook = await register();
   const release = heard.holds();
   await Promise.all(Array.from({ length: 30 }, (_, i) => happen(1, `of call ${i}, `)));
-  await vi.waitFor(() => expect(heard.got.length).toBeGreaterThan(firstWindow));
+  await expect.poll(() => heard.got.length).toBeGreaterThan(firstWindow);
   await scheduler.wait(500);
   expect(heard.got.length).toBeLessThanOrEqual(2 * firstWindow);
   release();

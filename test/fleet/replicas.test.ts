@@ -4,7 +4,7 @@ import { allExpiredMs, cacheTtlMs } from '../../src/platform/db/token-cache.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { emptyArchive, insertTrips, move } from '../support/archive.ts';
 import { vehicle } from '../support/records.ts';
-import { rows } from '../support/rows.ts';
+import { rows, value } from '../support/rows.ts';
 import { replicated } from '../support/runtime/replica.ts';
 import { as, invalid, operator, webhookBody, worldBefore } from '../support/world.ts';
 
@@ -176,10 +176,8 @@ describe('revoking', () => {
   it('returns once no isolate has the token cached any more', async () => {
     expect((await vehicles()).status).toBe(200);
     const revoked = revoke(us.tokenId);
-    await vi.waitFor(async () => {
-      const [row] = await rows('select revoked_at from tokens where id = ?', us.tokenId);
-      expect(row?.revoked_at).toBeTruthy();
-    });
+    const revokedAt = () => value('select revoked_at from tokens where id = ?', us.tokenId);
+    await expect.poll(revokedAt).toBeTruthy();
     expect((await vehicles()).status).toBe(200); // nobody has been told yet
     expect(await timed(() => revoked)).toBeGreaterThan(cacheTtlMs - 500);
     expect((await vehicles()).status).toBe(401);
@@ -198,11 +196,9 @@ describe('revoking', () => {
   });
 
   it('of an ingest key waits for nobody, and of any without replicas', async () => {
-    const [ingest] = await rows(
-      `select id from tokens where account_id = ? and scope = 'ingest'`,
-      us.accountId,
-    );
-    expect(await timed(() => revoke(String(ingest?.id)))).toBeLessThan(cacheTtlMs / 2);
+    const ingest = "select id from tokens where account_id = ? and scope = 'ingest'";
+    const id = await value<string>(ingest, us.accountId);
+    expect(await timed(() => revoke(id))).toBeLessThan(cacheTtlMs / 2);
     expect(await timed(() => operator.delete(`/operator/tokens/${us.tokenId}`))).toBeLessThan(cacheTtlMs / 2);
   });
 });

@@ -1,11 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { changeAccount } from '../../src/accounts/accounts.ts';
-import { fakeSamsara, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
+import { fakeSamsara } from '../../src/dev/fakes/samsara.ts';
 import type { Quotas } from '../../src/platform/db/tables.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { connect, pullAll, pullStatus } from '../support/provider.ts';
+import { samsaraData, samsaraOrigin } from '../support/providers/samsara.ts';
 import { accident, recently, safetyEvent, vehicle } from '../support/records.ts';
-import { rows } from '../support/rows.ts';
+import { rows, value } from '../support/rows.ts';
 import { story } from '../support/story.ts';
 import { operator } from '../support/world.ts';
 
@@ -22,15 +23,10 @@ const refused = (quota: string) => ({
   retryAfter: expect.toSatisfy((seconds: number) => seconds > 0 && seconds <= 3600),
 });
 const usage = async () => {
-  const [row] = await rows<{ usage: string }>(
-    'select usage from changes where account_id = ?1 order by seq desc limit 1',
-    us.accountId,
-  );
-  return JSON.parse(row?.usage ?? '[]').slice(1);
+  const last = 'select usage from changes where account_id = ?1 order by seq desc limit 1';
+  return JSON.parse((await value<string>(last, us.accountId)) ?? '[]').slice(1);
 };
-
-const countChanges = async () =>
-  (await rows('select 1 from changes where account_id = ?1', us.accountId)).length;
+const countChanges = () => value<number>('select count(*) from changes where account_id = ?1', us.accountId);
 
 describe('what an account may add a day', () => {
   it('is refused beyond its records, of whichever kind, and nothing is stored', async () => {
@@ -87,23 +83,15 @@ describe('what an account may add a day', () => {
   it('is still counted after something else has changed', async () => {
     await us.send(vehicle(), ...events(3));
     const [before, changes] = [await usage(), await countChanges()];
-    const [truck] = await rows('select id from vehicles where account_id = ?1', us.accountId);
-    await operator.patch(`/operator/vehicles/${truck?.id}`, { externalId: 'ours' });
+    const truck = await value('select id from vehicles where account_id = ?1', us.accountId);
+    await operator.patch(`/operator/vehicles/${truck}`, { externalId: 'ours' });
     expect(await countChanges()).toBe(changes + 1);
     expect(await usage()).toEqual(before);
   });
 
   it('makes a connection that pulls wait with its cursor and say why', async () => {
-    const trucks = [1, 2, 3].map((i) => samsaraVehicle(i));
-    const data = {
-      organisation: 'Acme',
-      token: 'samsara_api_quota',
-      vehicles: trucks,
-      drivers: [],
-      trips: [],
-      events: [],
-    };
-    heard.serves('https://api.samsara.com', fakeSamsara(data));
+    const data = samsaraData('samsara_api_quota');
+    heard.serves(samsaraOrigin, fakeSamsara(data));
     await allow({ records: 0 });
     const id = await connect(us, 'samsara', data.token);
     await pullAll(id);
@@ -112,6 +100,6 @@ describe('what an account may add a day', () => {
     await allow({});
     await pullAll(id);
     expect(JSON.stringify((await pullStatus(id)).feeds)).not.toContain('used up');
-    expect(await rows('select id from vehicles where connection_id = ?1', id)).toHaveLength(3);
+    expect(await rows('select id from vehicles where connection_id = ?1', id)).toHaveLength(2);
   });
 });

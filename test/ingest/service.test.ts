@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
 import { accident, recently, safetyEvent, trip as tripRecord, vehicle } from '../support/records.ts';
-import { rows } from '../support/rows.ts';
+import { rows, value } from '../support/rows.ts';
 import { story } from '../support/story.ts';
 import { as, issueKey, operator, type WebhookOut, webhookBody, world } from '../support/world.ts';
 
@@ -205,11 +205,10 @@ it('a place without an address is stored as before, so that nothing changes', as
     expect((await us.send(safetyEvent({ startedAt, location: { ...place, address } }))).data).toMatchObject({
       unchanged: 1,
     });
-  const [event] = await rows('select location from safety_events where connection_id = ?', us.connection.id);
-  expect(event).toEqual({ location: JSON.stringify(place) });
-  expect(
-    (await us.send(safetyEvent({ startedAt, location: { ...place, address: 'I-81 N, Carlisle, PA' } }))).data,
-  ).toMatchObject({ unchanged: 0 });
+  const stored = 'select location from safety_events where connection_id = ?';
+  expect(await value(stored, us.connection.id)).toBe(JSON.stringify(place));
+  const located = safetyEvent({ startedAt, location: { ...place, address: 'I-81 N, Carlisle, PA' } });
+  expect((await us.send(located)).data).toMatchObject({ unchanged: 0 });
 });
 
 describe('a large call while other accounts are active', () => {

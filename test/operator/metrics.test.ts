@@ -47,9 +47,8 @@ it('count deliveries by outcome, and say how old the oldest undelivered accident
     .toBe((before.get('fleet_deliveries_this_houroutcome="delivered"') ?? 0) + 3);
   expect(before.get('fleet_accident_oldest_undelivered_seconds')).toBe(0);
   await unattempted(hook.id, () => tale.us.send(accident()));
-  const [row] = await rows(`select id from deliveries where status = 'pending'`);
   const older = newId(Date.now() - 600_000);
-  await rows('update deliveries set id = ?1 where id = ?2', older, row?.id);
+  await rows(`update deliveries set id = ?1 where status = 'pending'`, older);
   const { values } = await scrape();
   expect(values.get('fleet_accident_oldest_undelivered_seconds')).toBeGreaterThanOrEqual(600);
   expect(values.get('fleet_deliveries_pending')).toBe(1);

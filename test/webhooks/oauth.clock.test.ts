@@ -39,7 +39,8 @@ beforeEach(() => {
   asked = [];
   grant = () => granted(`token-${asked.length}`);
   heard.serves(origin, async (request) => {
-    const fields = Object.fromEntries(new URLSearchParams(await request.text()));
+    const sent = new TextDecoder().decode(await request.arrayBuffer());
+    const fields = Object.fromEntries(new URLSearchParams(sent));
     const one = { authorization: request.headers.get('authorization'), fields };
     asked.push(one);
     return grant(one);

@@ -69,9 +69,9 @@ it('leave out tests and replays', async () => {
   await us.api.post(`/webhook/${hook.id}/test`, { type: 2 });
   await crash();
   await settled(hook.id, 2);
-  const [one] = await rows('select id from deliveries where webhook_id = ?1 and level > 0', hook.id);
-  await operator.post(`/operator/deliveries/${one?.id}/replay`, {});
-  const logged = () => value('select json_array_length(log) from deliveries where id = ?1', one?.id);
+  const id = await value('select id from deliveries where webhook_id = ?1 and level > 0', hook.id);
+  await operator.post(`/operator/deliveries/${id}/replay`, {});
+  const logged = () => value('select json_array_length(log) from deliveries where id = ?1', id);
   await expect.poll(logged).toBe(2);
   expect((await levels()).day).toMatchObject({ accidents: { count: 1 }, events: { count: 0 } });
 });

@@ -8,7 +8,7 @@ import { bucket, emptyArchive, insertTrips, move } from '../../support/archive.t
 import { changes } from '../../support/changes.ts';
 import { toTheEnd } from '../../support/erasure.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
+import { rows, value } from '../../support/rows.ts';
 import { as, operator, type World, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
@@ -29,6 +29,8 @@ beforeEach(async () => {
 const old = new Date(Date.now() - 200 * dayMs).toISOString();
 const files = async (part: string) =>
   (await bucket.list()).objects.filter(({ key }) => key.includes(part)).map(({ key }) => key);
+const driverOf = (connectionId: string) =>
+  value<string>('select id from drivers where connection_id = ?1', connectionId);
 const trips = async (who: World) => (await who.api.get<object[]>('/trips')).data;
 
 async function changesAfter(cursor: string) {
@@ -54,8 +56,7 @@ it('deleting a connection removes its archive, and shows none of it from then on
 
 it('erasing a driver takes them from the archive, and leaves the records', async () => {
   const { id } = us.connection;
-  const [found] = await rows('select id from drivers where connection_id = ?1', id);
-  const driverId = String(found?.id);
+  const driverId = await driverOf(id);
   await us.send(accident({ driver: 'driver-1', eventTime: old }));
   await archive(env);
   const accidents = async () =>
@@ -94,10 +95,9 @@ it('erasing a driver never stops within a day, whose files may get other names',
 
 describe('erasing a driver of whom a file remains that the catalog does not name', () => {
   const erase = async () => {
-    const { id } = us.connection;
-    const [found] = await rows('select id from drivers where connection_id = ?1', id);
-    await operator.post(`/operator/drivers/${found?.id}/erasure`, {});
-    return String(found?.id);
+    const id = await driverOf(us.connection.id);
+    await operator.post(`/operator/drivers/${id}/erasure`, {});
+    return id;
   };
 
   it('deletes one that a rewritten one replaced, whose deletion failed without a word', async () => {
@@ -112,15 +112,13 @@ describe('erasing a driver of whom a file remains that the catalog does not name
   });
 
   it('is not done before an operator has repaired a day that only the bucket knows', async () => {
-    const [entry] = await rows(
-      `delete from archived_days where kind = 'trips' and connection_id = ?1 returning day`,
-      us.connection.id,
-    );
+    const forget = "delete from archived_days where kind = 'trips' and connection_id = ?1 returning day";
+    const day = await value<number>(forget, us.connection.id);
     const id = await erase();
     await operator.post(`/operator/deletions/${id}/continue`, {});
     const problem = expect.stringContaining('the catalog does not name it');
     expect(await deletionOf(id)).toMatchObject({ step: 'archive', problem });
-    const repair = { kind: 'trips', date: dateOf(Number(entry?.day)), apply: true };
+    const repair = { kind: 'trips', date: dateOf(day), apply: true };
     await operator.post(`/operator/connections/${us.connection.id}/archive/repair`, repair);
     await toTheEnd(id);
     expect(await files(us.connection.id)).toHaveLength(2);

@@ -20,7 +20,7 @@ import {
   mediaOrigin,
   video,
 } from '../../support/evidence.ts';
-import { rows } from '../../support/rows.ts';
+import { rows, value } from '../../support/rows.ts';
 import { world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach);
@@ -185,9 +185,8 @@ describe('a file that an accident links to', () => {
     const waits = [];
     for (let tries = 0; tries < 3; tries++) {
       await copyAll(us);
-      waits.push(
-        Math.round((Number((await rows('select next_at from evidence'))[0]?.next_at) - Date.now()) / 60_000),
-      );
+      const nextAt = await value<number>('select next_at from evidence');
+      waits.push(Math.round((nextAt - Date.now()) / 60_000));
     }
     expect(waits).toEqual([1, 2, 4]);
     expect(await filesOf(us, id)).toMatchObject([{ state: 'waiting', reason: 'The server returned 503' }]);
@@ -271,10 +270,11 @@ describe('the links of a record', () => {
   it('cost an accident without any, or of an account that keeps none, not one row', async () => {
     await keepFor(us, null);
     media({});
-    const before = await rows('select count(*) as n from changes');
+    const count = () => value<number>('select count(*) from changes');
+    const before = await count();
     await crash(us, [linked('/road.mp4')]);
     await crash(us, [linked('/road.mp4')]);
-    expect((await rows('select count(*) as n from changes'))[0]?.n).toBe(Number(before[0]?.n) + 1);
+    expect(await count()).toBe(before + 1);
   });
 });
 

@@ -7,7 +7,7 @@ import { textIn } from '../../support/page.ts';
 import { type Page, personBefore, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
+import { rows, value } from '../../support/rows.ts';
 import { as, register, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
@@ -67,11 +67,8 @@ it.each([
 });
 
 it('an event names its recipients to members, not to viewers', async () => {
-  const [event] = await rows(
-    `select id from safety_events where source_id = 'before' and account_id = ?`,
-    us.accountId,
-  );
-  const path = `/portal/events/${event?.id}`;
+  const found = "select id from safety_events where source_id = 'before' and account_id = ?";
+  const path = `/portal/events/${await value(found, us.accountId)}`;
   expect((await page(path)).text).toContain('safety@example.com');
   const viewer = await signIn(us, 'viewer');
   expect(await viewer.textAt(path)).not.toContain('safety@example.com');
@@ -89,16 +86,16 @@ it('accidents of another source find vehicle, driver and events by their VIN', a
     trip({ startedAt: minutesAgo(60), driver: 'driver-1' }),
     safetyEvent({ startedAt: minutesAgo(31), incidentTypes: ['Idling'] }),
   );
-  const [found] = await rows('select id from accidents where account_id = ?', more.accountId);
-  expect(await read(`/portal/accidents/${found?.id}`)).toMatch(/Idling[\s\S]*Robin Vale/);
-  const idOf = async (table: string, name: string) =>
-    (await rows(`select id from ${table} where account_id = ? and name = ?`, more.accountId, name))[0]?.id;
+  const id = await value('select id from accidents where account_id = ?', more.accountId);
+  expect(await read(`/portal/accidents/${id}`)).toMatch(/Idling[\s\S]*Robin Vale/);
+  const idOf = (table: string, name: string) =>
+    value(`select id from ${table} where account_id = ? and name = ?`, more.accountId, name);
   const ofVehicle = await idOf('vehicles', 'From telematics');
   const ofDriver = await idOf('drivers', 'Robin Vale');
   for (const path of [`vehicles/${ofVehicle}`, `drivers/${ofDriver}`])
-    expect(await read(`/portal/${path}`)).toContain(`/portal/accidents/${found?.id}`);
+    expect(await read(`/portal/${path}`)).toContain(`/portal/accidents/${id}`);
   const listed = (query: string) => read(`/portal/accidents?${query}`);
-  const shows = expect.stringContaining(`/portal/accidents/${found?.id}`);
+  const shows = expect.stringContaining(`/portal/accidents/${id}`);
   const matching = ['vehicle=from+tele', 'driver=robin', 'level=1'];
   for (const query of [`vehicle=${ofVehicle}`, `driver=${ofDriver}`, ...matching])
     expect(await listed(query), query).toEqual(shows);

@@ -1,7 +1,7 @@
 import { move } from '../../support/archive.ts';
 import { type Page, personBefore, visitor } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
+import { value } from '../../support/rows.ts';
 import { as, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
@@ -43,11 +43,8 @@ beforeAll(async () => {
 const list = (query = '') => page(`/portal/events${query}`);
 /** The vehicles of the events that a list shows, in its order. */
 const vehiclesOn = ({ textAt }: Page) => textAt('tbody td:nth-child(3)');
-const idOf = async (table: string, column: string, value: string) =>
-  String(
-    (await rows(`select id from ${table} where ${column} = ? and account_id = ?`, value, us.accountId))[0]
-      ?.id,
-  );
+const idOf = (table: string, column: string, is: string) =>
+  value<string>(`select id from ${table} where ${column} = ? and account_id = ?`, is, us.accountId);
 const day = longAgo.slice(0, 10);
 
 it('the list of safety events has those of this account, newest first', async () => {

@@ -4,7 +4,7 @@ import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { personBefore, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { addRows, rows } from '../../support/rows.ts';
+import { addRows, rows, value } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
 import { register, world, worldBefore } from '../../support/world.ts';
 
@@ -31,11 +31,8 @@ beforeAll(async () => {
 });
 
 const named = async (path: string) => (await page(path)).textAt('a.cover');
-const idOf = async (table: string, sourceId: string) =>
-  String(
-    (await rows(`select id from ${table} where account_id = ? and source_id = ?`, us.accountId, sourceId))[0]
-      ?.id,
-  );
+const idOf = (table: string, sourceId: string) =>
+  value<string>(`select id from ${table} where account_id = ? and source_id = ?`, us.accountId, sourceId);
 const foundAt = async (q: string) =>
   (await get(`/portal/search?${new URLSearchParams({ q })}`)).headers.get('location');
 
@@ -92,8 +89,8 @@ it('search leads to the only match, by whatever identifies it', async () => {
   expect(await foundAt('bob')).toBe(`/portal/drivers/${await idOf('drivers', 'f')}`);
   const event = await idOf('safety_events', 'event-1');
   expect(await foundAt(event.toUpperCase())).toBe(`/portal/events/${event}`);
-  const [crash] = await rows('select id from accidents where account_id = ?', us.accountId);
-  expect(await foundAt(String(crash?.id))).toBe(`/portal/accidents/${crash?.id}`);
+  const crash = await value<string>('select id from accidents where account_id = ?', us.accountId);
+  expect(await foundAt(crash)).toBe(`/portal/accidents/${crash}`);
   const [delivery] = await deliveriesOf(webhook);
   expect(await foundAt(delivery?.id ?? '')).toBe(`/portal/webhooks/${webhook}/deliveries/${delivery?.id}`);
 });

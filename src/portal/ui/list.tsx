@@ -11,7 +11,7 @@ import { addressOf, Chips, FilterForm, type Filters, type Search, searchIn, setI
 import { page, timeZoneOf } from './layout.tsx';
 import { Empty } from './parts.tsx';
 import { type Column, Pager, Table } from './table.tsx';
-import { dayIn, dayName } from './time.tsx';
+import { dayIn, dayName, localTime } from './time.tsx';
 
 /** A list of records, newest first: filters, chips, links, file and empty text follow from it. */
 export type RecordList<T> = {
@@ -179,9 +179,7 @@ async function* piecesOf<T extends object>(
   request: ListRequest | undefined,
 ): AsyncGenerator<Uint8Array> {
   const zone = timeZoneOf(c);
-  // The Swedish format is one that spreadsheets read: 2026-11-20 14:00:02.
-  const local = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
-  const format = (at: string) => local.format(Date.parse(at));
+  const format = (at: string) => localTime(zone, Date.parse(at));
   const writer = csvWriter(withNames(list, listed), { times: { zone, format } });
   yield writer.add([]);
   if (!request) return;

@@ -55,11 +55,8 @@ function agoInWords(at: number): string | undefined {
 const isToday = (zone: string, at: number): boolean => dayIn(zone, at) === dayIn(zone, Date.now());
 
 /** "14:32" in a zone. */
-export const clockTime = (timeZone: string, at: number, seconds = false): string =>
-  new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
-    ...(seconds && { second: '2-digit' }),
-  } as const).format(at);
+export const clockTime = (zone: string, at: number, seconds = false): string =>
+  localTime(zone, at).slice(11, seconds ? 19 : 16);
 
 /** "8 s", "1 min 56 s", "2 h 5 min", "3 d 4 h": the two largest units of a time span in milliseconds. */
 export function spanInWords(ms: number): string {
@@ -76,13 +73,19 @@ export function spanInWords(ms: number): string {
 }
 
 /** The day of a time in a zone, as "2026-11-20". */
-export function dayIn(zone: string, at: number): string {
-  if (zone !== days?.zone) days = { zone, format: new Intl.DateTimeFormat('en-CA', { timeZone: zone }) };
-  return days.format.format(at);
+export const dayIn = (zone: string, at: number): string => localTime(zone, at).slice(0, 10);
+
+/** "2026-11-20 14:32:09", a time in a zone as spreadsheets read it: the Swedish format. */
+export function localTime(zone: string, at: number): string {
+  if (zone !== local?.zone) {
+    const format = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
+    local = { zone, format };
+  }
+  return local.format.format(at);
 }
 
 /** Cached, because making a formatter takes longer than using it a hundred times. */
-let days: { zone: string; format: Intl.DateTimeFormat } | undefined;
+let local: { zone: string; format: Intl.DateTimeFormat } | undefined;
 
 /** "Friday, November 20"; with the year, if it is not this one. */
 export const longDay = (zone: string, at: number): string =>
@@ -141,17 +144,9 @@ export function daysInWords(zone: string, from: string, to: string): string {
 const isoDay = (ms: number): string =>
   Number.isNaN(ms) || Math.abs(ms) > 8e15 ? '' : new Date(ms).toISOString().slice(0, 10);
 
-/** How far a zone's clocks are ahead of UTC. The Swedish format is like ISO 8601. */
-function offsetAt(zone: string, at: number): number {
-  if (zone !== clock?.zone) {
-    const format = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
-    clock = { zone, format };
-  }
-  return Date.parse(`${clock.format.format(at)}Z`) - Math.floor(at / 1000) * 1000;
-}
-
-/** Cached, because making a formatter takes longer than using it a hundred times. */
-let clock: { zone: string; format: Intl.DateTimeFormat } | undefined;
+/** How far a zone's clocks are ahead of UTC. */
+const offsetAt = (zone: string, at: number): number =>
+  Date.parse(`${localTime(zone, at)}Z`) - Math.floor(at / 1000) * 1000;
 
 /** Times as in `<input type="datetime-local">`, in a reader's zone: "2026-11-20T14:30". */
 

@@ -1,7 +1,6 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Account, Units } from '../../accounts/accounts.ts';
 import type { PortalUser } from '../../accounts/people.ts';
-import { hashToken } from '../../accounts/tokens/format.ts';
 import { read } from '../../platform/db/database.ts';
 import { readRows } from '../../platform/db/rows.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -23,9 +22,8 @@ export type Session = {
   hash: string;
 };
 
-/** The session of `secret`, with the menu's counts, in one query. `watched` is by default the account. */
-export async function findSession(env: Env, secret: string, watched?: Watched): Promise<Session | undefined> {
-  const hash = await hashToken(secret);
+/** The session with this hash, with the menu's counts, in one query. `watched` is by default the account. */
+export async function findSession(env: Env, hash: string, watched?: Watched): Promise<Session | undefined> {
   const now = Date.now();
   const [found] = await readRows(openDatabase(env), portalUsers, {
     account: accounts.name,

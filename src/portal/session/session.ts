@@ -23,8 +23,7 @@ declare module 'hono' {
  * @throws Refusal: rate limited; forbidden, while the account is suspended
  */
 export const signedIn = createMiddleware<App>(async (c, next) => {
-  const cookie = sessionCookieOf(c.req.raw);
-  const session = cookie ? await sessionOf(c, cookie) : undefined;
+  const session = await sessionOf(c);
   if (!session) return seeOther(c, '/portal/sign-in');
   if (session.status === 'suspended') throw new Refusal({ kind: 'forbidden' });
   c.set('session', session);
@@ -32,20 +31,25 @@ export const signedIn = createMiddleware<App>(async (c, next) => {
   return await next();
 });
 
-async function sessionOf(c: Context, cookie: string): Promise<Session | undefined> {
-  const secret = secretIn(cookie);
-  if ((await hashWithinLimit(c, secret)) === undefined) return undefined;
-  const session = await findSession(c.env, secret, watchedBy(c));
+async function sessionOf(c: Context): Promise<Session | undefined> {
+  const hash = await sessionHashOf(c);
+  if (hash === undefined) return undefined;
+  const session = await findSession(c.env, hash, watchedBy(c));
   if (!session) await refuseIfMoved(c.env);
+  const cookie = sessionCookieOf(c.req.raw) ?? '';
+  const secret = secretIn(cookie);
   // The account has moved here since they signed in.
-  else if (cookie !== withCell(c.env, secret)) startSession(c, secret);
+  if (session && cookie !== withCell(c.env, secret)) startSession(c, secret);
   return session;
 }
 
 /** The hash of the request's session, which may have ended, if any. @throws Refusal: rate limited */
 export async function sessionHashOf(c: Context): Promise<string | undefined> {
-  const cookie = sessionCookieOf(c.req.raw);
-  return cookie ? hashWithinLimit(c, secretIn(cookie)) : undefined;
+  const secret = secretIn(sessionCookieOf(c.req.raw) ?? '');
+  if (!(await isSecret(c.env, 'session', secret))) return undefined;
+  const hash = await hashToken(secret);
+  await limit(c.env, 'TOKEN_LIMIT', hash);
+  return hash;
 }
 
 /** The webhook or connection of a page, whose own page refuses another account's; otherwise undefined. */
@@ -53,13 +57,6 @@ export function watchedBy(c: Context): Watched | undefined {
   const [, list = '', id] =
     /^\/portal\/(webhook|connection)s\/([0-9a-f-]{36})(?:\/|$)/.exec(c.req.path) ?? [];
   return id === undefined ? undefined : { of: list, id };
-}
-
-async function hashWithinLimit(c: Context, secret: string): Promise<string | undefined> {
-  if (!(await isSecret(c.env, 'session', secret))) return undefined;
-  const hash = await hashToken(secret);
-  await limit(c.env, 'TOKEN_LIMIT', hash);
-  return hash;
 }
 
 export const startSession = (c: Context, secret: string, ms = sessionMs): void =>

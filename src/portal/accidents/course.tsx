@@ -80,17 +80,11 @@ export const Around = (props: {
   return (
     <Panel title={title} side={vehicleId && <a href={`/portal/events?vehicle=${vehicleId}`}>All events</a>}>
       <ol class="timeline panel-body">
-        {events.filter(isBefore).map((event) => (
-          <EventEntry event={event} />
-        ))}
+        {events.filter(isBefore).map(EventEntry)}
         <Entry at={eventTime} here>
           This accident
         </Entry>
-        {events
-          .filter((event) => !isBefore(event))
-          .map((event) => (
-            <EventEntry event={event} />
-          ))}
+        {events.filter((event) => !isBefore(event)).map(EventEntry)}
       </ol>
       {events.length === 0 && <p class="panel-body pt-0 sub">No other safety events within 3 hours.</p>}
       {events.length === maxAround && (
@@ -100,7 +94,7 @@ export const Around = (props: {
   );
 };
 
-const EventEntry = ({ event }: { event: NamedEvent }) => (
+const EventEntry = (event: NamedEvent) => (
   <Entry at={event.startedAt} side={<Risk risk={event.eventRisk} />}>
     <a href={eventPath(event)}>{event.translatedIncidentTypes.join(', ')}</a>{' '}
     <span class="sub">

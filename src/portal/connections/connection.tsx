@@ -85,7 +85,15 @@ export async function showConnection(c: Context) {
       </Live>
       {pull && <Feeds pull={pull} />}
       <div class="cols cols-3-2">
-        <Records id={id} records={records} />
+        <TablePanel
+          title="Records"
+          side={<a href={`/portal/events?connection=${id}`}>Safety events</a>}
+          foot={`Counts stop at ${maxRecordsCounted.toLocaleString('en')}, and leave out archived records.`}
+          live
+          labels
+          columns={recordColumns}
+          items={records}
+        />
         <Details connection={connection} pull={pull} />
       </div>
       <ExternalIdPanel
@@ -110,48 +118,35 @@ export async function showConnection(c: Context) {
   );
 }
 
-const Records = ({ id, records }: { id: string; records: RecordCount[] }) => (
-  <TablePanel
-    title="Records"
-    side={<a href={`/portal/events?connection=${id}`}>Safety events</a>}
-    foot={`Counts stop at ${maxRecordsCounted.toLocaleString('en')}, and leave out archived records.`}
-    live
-    labels
-    columns={recordColumns}
-    items={records}
-  />
-);
+type Both = { connection: CoveredConnection; pull: PullStatus | undefined };
 
-const Details = (props: { connection: CoveredConnection; pull: PullStatus | undefined }) => {
-  const { connection, pull } = props;
-  return (
-    <Panel title="Details" body live>
-      <Facts
-        facts={[
-          ['Provider', <code>{connection.provider}</code>],
-          ['Organization', pull?.organisation],
-          ['Last pulled', pull && (pull.lastPulledAt === null ? 'Not yet' : <Ago at={pull.lastPulledAt} />)],
-          ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],
-          ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
-          ['Name in deliveries', connection.tsp],
-          ['Held back', connection.heldBackAt && <HeldBack {...connection} at={connection.heldBackAt} />],
-          ['External ID', connection.externalId],
-          [
-            'Accidents',
-            connection.notifiesNobody && (
-              <Form to={`${pathOf(connection)}/warning`}>
-                <p>No warning if nobody is notified</p>
-                <Submit name="Warn again" does="warn" weight="plain" small />
-              </Form>
-            ),
-          ],
-          ['Connection ID', <code>{connection.id}</code>],
-          ['Added', <Time at={connection.createdAt} />],
-        ]}
-      />
-    </Panel>
-  );
-};
+const Details = ({ connection, pull }: Both) => (
+  <Panel title="Details" body live>
+    <Facts
+      facts={[
+        ['Provider', <code>{connection.provider}</code>],
+        ['Organization', pull?.organisation],
+        ['Last pulled', pull && (pull.lastPulledAt === null ? 'Not yet' : <Ago at={pull.lastPulledAt} />)],
+        ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],
+        ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
+        ['Name in deliveries', connection.tsp],
+        ['Held back', connection.heldBackAt && <HeldBack {...connection} at={connection.heldBackAt} />],
+        ['External ID', connection.externalId],
+        [
+          'Accidents',
+          connection.notifiesNobody && (
+            <Form to={`${pathOf(connection)}/warning`}>
+              <p>No warning if nobody is notified</p>
+              <Submit name="Warn again" does="warn" weight="plain" small />
+            </Form>
+          ),
+        ],
+        ['Connection ID', <code>{connection.id}</code>],
+        ['Added', <Time at={connection.createdAt} />],
+      ]}
+    />
+  </Panel>
+);
 
 /** How many safety events were stored without notifying anybody, because they came in late. */
 const HeldBack = ({ heldBack, at }: { heldBack: number; at: number }) => (

@@ -69,17 +69,11 @@ export const Note = (props: {
 );
 
 /** Why a list is empty and what fills it, with an optional button. */
-export const Empty = (props: {
-  icon: IconName;
-  title: string;
-  text?: Child;
-  action?: Child;
-  children?: Child;
-}) => (
+export const Empty = (props: { icon: IconName; title: string; text?: Child; action?: Child }) => (
   <div class="empty">
     <Icon name={props.icon} />
     <strong>{props.title}</strong>
-    {(props.text ?? props.children) && <p>{props.text ?? props.children}</p>}
+    {props.text && <p>{props.text}</p>}
     {props.action}
   </div>
 );

@@ -13,15 +13,17 @@ import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { addressOf } from '../ui/filters.tsx';
 import { Find } from '../ui/forms.tsx';
-import { Empty, type Pause, Risk, Segment, Status } from '../ui/parts.tsx';
+import { type Empty, type Pause, Risk, Segment, Status } from '../ui/parts.tsx';
 import { acting, type Column, Pager, TablePanel } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries as countOf } from './words.ts';
 
 export type ShownDeliveries = Omit<BrowseQuery, 'limit'>;
 
+type Shown = { path: string; selection: ShownDeliveries; activity: WebhookActivity };
+
 /** A webhook's deliveries: filters by state and type, a search, and actions. */
-export const Browser = (props: { path: string; selection: ShownDeliveries; activity: WebhookActivity }) => {
+export const Browser = (props: Shown) => {
   const { path, selection, activity } = props;
   const { counts, part, receiver } = activity;
   const { state, type, before, search } = selection;
@@ -52,7 +54,7 @@ export const Browser = (props: { path: string; selection: ShownDeliveries; activ
       }
       columns={columnsOf(path, receiver)}
       items={part.deliveries}
-      empty={<Nothing {...{ path, selection, activity }} />}
+      empty={whyEmpty(props)}
     >
       {(part.next || before) && (
         <Pager
@@ -85,29 +87,24 @@ const addressAt = (path: string, { state, type, before, search }: ShownDeliverie
   return `${addressOf(path, kept)}#deliveries`;
 };
 
-const Nothing = (props: { path: string; selection: ShownDeliveries; activity: WebhookActivity }) => {
-  const { state, search, type, before } = props.selection;
-  const { counts, part } = props.activity;
-  if (part.next) return <Empty icon="clock" title="None among the last 1,000 deliveries" />;
-  if (!state && !search && !type && !before)
-    return (
-      <Empty icon="webhook" title="No deliveries yet">
-        Accidents and safety events appear here as they are sent. A test event shows at once whether your
-        receiver works.
-      </Empty>
-    );
-  return (
-    <Empty
-      icon="search"
-      title={search ? `Nothing was found for “${search}”` : 'Nothing matches these filters'}
-      action={<LinkButton href={`${props.path}#deliveries`} name="Clear all" />}
-    >
-      {state === 'failed' && counts.retrying > 0
+function whyEmpty({ path, selection, activity: { counts, part } }: Shown): Parameters<typeof Empty>[0] {
+  const { state, search, type, before } = selection;
+  if (part.next) return { icon: 'clock', title: 'None among the last 1,000 deliveries' };
+  if (!state && !search && !type && !before) {
+    const text =
+      'Accidents and safety events appear here as they are sent. A test event shows at once whether your receiver works.';
+    return { icon: 'webhook', title: 'No deliveries yet', text };
+  }
+  return {
+    icon: 'search',
+    title: search ? `Nothing was found for “${search}”` : 'Nothing matches these filters',
+    text:
+      state === 'failed' && counts.retrying > 0
         ? `No delivery has been given up. ${countOf(counts.retrying, maxCounted)} failed and will be attempted again.`
-        : search && 'Old deliveries are deleted. A VIN finds those of its newest events.'}
-    </Empty>
-  );
-};
+        : search && 'Old deliveries are deleted. A VIN finds those of its newest events.',
+    action: <LinkButton href={`${path}#deliveries`} name="Clear all" />,
+  };
+}
 
 const columnsOf = (path: string, webhook: Pause | undefined): Column<BrowsedDelivery>[] => [
   {

@@ -96,9 +96,11 @@ const Attempts = ({ delivery }: { delivery: Delivery }) => {
       }
     >
       {log.length === 0 && (
-        <Empty icon="clock" title="None yet">
-          An attempt appears here as soon as your receiver responds.
-        </Empty>
+        <Empty
+          icon="clock"
+          title="None yet"
+          text="An attempt appears here as soon as your receiver responds."
+        />
       )}
       <ol class="rows attempts">
         {log.map((attempt) => (

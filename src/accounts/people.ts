@@ -66,12 +66,9 @@ export async function listPortalUsers(
   slice: SliceQuery,
 ): Promise<Slice<PortalUser>> {
   const which = and(eq(portalUsers.accountId, caller.accountId), following(portalUsers, slice));
-  const users = await asCaller(
-    env,
-    caller,
-    (db) => readRows(db, portalUsers)`where ${which} order by created_at, id limit ${slice.limit + 1}`,
-  );
-  return sliceOf(users, slice);
+  const select = (db: Database) =>
+    readRows(db, portalUsers)`where ${which} order by created_at, id limit ${slice.limit + 1}`;
+  return sliceOf(await asCaller(env, caller, select), slice);
 }
 
 /** The addresses of the account's first 100 people. */

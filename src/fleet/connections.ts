@@ -28,12 +28,9 @@ export async function sliceConnections(
   slice: SliceQuery,
 ): Promise<Slice<Connection>> {
   const which = and(eq(connections.accountId, caller.accountId), following(connections, slice));
-  const rows = await asCaller(
-    env,
-    caller,
-    (db) => readRows(db, connections)`where ${which} order by created_at, id limit ${slice.limit + 1}`,
-  );
-  return sliceOf(rows, slice);
+  const select = (db: Database) =>
+    readRows(db, connections)`where ${which} order by created_at, id limit ${slice.limit + 1}`;
+  return sliceOf(await asCaller(env, caller, select), slice);
 }
 
 export const findConnection = async (env: Env, caller: Caller, id: string): Promise<Connection | undefined> =>

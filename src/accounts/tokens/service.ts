@@ -139,13 +139,9 @@ export async function listTokens(
     connectionId === undefined ? undefined : eq(tokens.connectionId, connectionId),
     following(tokens, slice, 'newest first'),
   );
-  const rows = await asCaller(
-    env,
-    caller,
-    (db) => readRows(db, tokens, { createdBy, names })`
-      where ${which} order by created_at desc, id desc limit ${slice.limit + 1}`,
-  );
-  return sliceOf(rows.map(visible), slice);
+  const select = (db: Database) => readRows(db, tokens, { createdBy, names })`
+    where ${which} order by created_at desc, id desc limit ${slice.limit + 1}`;
+  return sliceOf((await asCaller(env, caller, select)).map(visible), slice);
 }
 
 /** A credential of the account; undefined if it does not exist or was revoked. */

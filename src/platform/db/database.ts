@@ -23,14 +23,9 @@ export const write = (db: Database) => template('write', db, wholeResult);
 /** A statement that writes. Its result is what it returns, of type `T`. */
 export const writeReturning = <T>(db: Database) => template('write', db, rowsIn<T>);
 
-/** Makes statements of a kind. `resultOf` makes their results of D1's, and `whole` the query of what is written. */
+/** Makes statements of a kind: their results of D1's, and their queries, of which a part may be written. */
 export const template =
-  <T>(
-    kind: Statement['kind'],
-    db: Database,
-    resultOf: Statement<T>['resultOf'],
-    whole = (query: SQL) => query,
-  ) =>
+  <T>(kind: Kind, db: Database, resultOf: Statement<T>['resultOf'], whole = (part: SQL) => part) =>
   (strings: TemplateStringsArray, ...values: unknown[]) =>
     new Statement(kind, db, whole(sql(strings, ...values)), resultOf);
 
@@ -44,15 +39,17 @@ const dialect = {
   escapeString: (text: string) => `'${text.replaceAll("'", "''")}'`,
 };
 
+type Kind = 'read' | 'value' | 'write';
+
 /** A statement of a transaction, which runs by itself if it is awaited. */
 export class Statement<T = unknown> extends QueryPromise<T> {
-  readonly kind: 'read' | 'value' | 'write';
+  readonly kind: Kind;
   readonly query: SQL;
   readonly prepared: D1PreparedStatement;
   readonly resultOf: (result: D1Result) => T;
   readonly #db: Database;
 
-  constructor(kind: Statement['kind'], db: Database, query: SQL, resultOf: Statement<T>['resultOf']) {
+  constructor(kind: Kind, db: Database, query: SQL, resultOf: Statement<T>['resultOf']) {
     super();
     const { sql: text, params } = query.toQuery(dialect);
     this.kind = kind;

@@ -3,7 +3,8 @@ import { read, transaction } from '../platform/db/database.ts';
 import { createdAtOf } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { countedHours, hourOf } from '../webhooks/deliveries/read/counts.ts';
-import { levelsOf, type ServiceLevel, selectWaits } from '../webhooks/service-levels/levels.ts';
+import type { ServiceLevel } from '../webhooks/latency.ts';
+import { levelsOf, selectWaits } from '../webhooks/service-levels/levels.ts';
 import { maxPendingCounted } from './api/operation.ts';
 import { checkHealth } from './health/service.ts';
 

@@ -1,3 +1,6 @@
+import * as v from 'valibot';
+import { count, described } from '../platform/replies.ts';
+
 /** Durations by bucket: bucket i has those up to `upperBoundMs(i)`. */
 export type Histogram = { [bucket: string]: number };
 
@@ -74,3 +77,20 @@ export function percentile(histogram: Histogram, share: number): number | null {
   }
   return total > 0 ? Number.POSITIVE_INFINITY : null;
 }
+
+/** Seconds; null if there were no deliveries, or if too many of them never finished. */
+const seconds = v.pipe(
+  v.nullable(v.number()),
+  v.transform((value) => (value === Number.POSITIVE_INFINITY ? null : value)),
+  v.nullable(v.number()),
+);
+export const WaitQuantiles = v.object({ p50: seconds, p95: seconds, p99: seconds });
+
+/** How long deliveries waited, in seconds. */
+export const ServiceLevel = v.object({
+  count,
+  inTime: described(v.nullable(v.number()), 'The share first attempted within 5 s, from 0 to 1.'),
+  firstAttempt: WaitQuantiles,
+  delivered: WaitQuantiles,
+});
+export type ServiceLevel = v.InferInput<typeof ServiceLevel>;

@@ -4,24 +4,10 @@ import { type Database, read } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { invalid } from '../../platform/errors.ts';
-import type { Action, Subject } from './kinds.ts';
+import type { AuditEntry } from './entry.ts';
 
-/** An entry of the audit log, with names as they were then; `at` in milliseconds since 1970. */
-export type Entry = {
-  accountId: string;
-  /** The account's name, in the log of all accounts. */
-  account?: string | null;
-  seq: number;
-  at: number;
-  actor: 'operator' | 'person' | 'token' | 'service';
-  actorId: string | null;
-  actorName: string | null;
-  action: Action;
-  subject: Subject;
-  subjectId: string;
-  subjectName: string | null;
-  fields: string[];
-};
+/** An entry, and its place in the account's log. */
+export type Entry = AuditEntry & { seq: number };
 
 /** A slice of the account's audit log, newest first. */
 export async function listAudit(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<Entry>> {

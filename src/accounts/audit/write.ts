@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
-import type { Action, Subject } from './kinds.ts';
+import type { Action, Subject } from './entry.ts';
 
 const subjectOf = (subject: Subject) => sql`${subject}`;
 

@@ -1,11 +1,12 @@
 import * as v from 'valibot';
-import { actions, subjects } from '../../accounts/audit/kinds.ts';
+import { AuditEntry } from '../../accounts/audit/entry.ts';
 import { SomeConnections } from '../../accounts/tokens/connections.ts';
 import { EvidenceDays } from '../../fleet/lists/field-objects.ts';
 import { lists } from '../../fleet/lists/registry.ts';
 import { Email, Name, TimeOrDay } from '../../platform/fields.ts';
+import { count, described, id, time } from '../../platform/replies.ts';
 import { roles } from '../../platform/roles.ts';
-import { count, described, id, type Operation, time, Uuid, wholeNumber } from './operation.ts';
+import { type Operation, Uuid, wholeNumber } from './operation.ts';
 
 export const NewAccount = v.object({ name: Name });
 
@@ -64,22 +65,7 @@ export const Export = v.object({
   files: v.array(v.object({ name: v.string(), records: count, bytes: count })),
 });
 
-export const AuditEntry = v.object({
-  at: time,
-  accountId: id,
-  account: described(v.optional(v.nullable(v.string())), 'Its name, in the log of all accounts.'),
-  actor: v.picklist(['operator', 'person', 'token', 'service']),
-  actorId: v.nullable(id),
-  actorName: v.nullable(v.string()),
-  action: v.picklist(actions),
-  subject: v.picklist(subjects),
-  subjectId: id,
-  subjectName: v.nullable(v.string()),
-  fields: described(
-    v.array(v.string()),
-    'The fields that were changed; of a person, `role: ` and the new role.',
-  ),
-});
+export { AuditEntry };
 
 export const NewToken = v.object({
   name: Name,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { ChannelInput, channelKinds } from '../../webhooks/alerts/channel-input.ts';
+import { Channel, ChannelInput } from '../../webhooks/alerts/channel-input.ts';
 import { Filters } from '../../webhooks/filters.ts';
-import { described, id, type Operation, time } from './operation.ts';
+import type { Operation } from './operation.ts';
 
 /** Without levels it is not notified of accidents, and without a risk not of safety events. */
 export const NewChannel = v.object({
@@ -10,17 +10,7 @@ export const NewChannel = v.object({
   ...v.pick(Filters, ['accidentLevels', 'minEventRisk', 'vehicleGroups']).entries,
 });
 
-/** Its URL is never shown. */
-export const Channel = v.object({
-  id,
-  kind: v.picklist(channelKinds),
-  name: v.string(),
-  host: v.string(),
-  lastFour: v.string(),
-  getsAlerts: v.boolean(),
-  problem: described(v.nullable(v.string()), 'Why the latest message did not arrive.'),
-  problemAt: v.nullable(time),
-});
+export { Channel };
 
 export const channelOperations = {
   listChannels: {

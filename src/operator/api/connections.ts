@@ -3,8 +3,9 @@ import { IncidentTypeMap } from '../../fleet/incidents/map.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
 import { AtMost, Name } from '../../platform/fields.ts';
+import { count, described, id, time } from '../../platform/replies.ts';
 import { feedNames } from '../../providers/connector.ts';
-import { count, described, id, type Operation, time } from './operation.ts';
+import type { Operation } from './operation.ts';
 
 const Credential = v.pipe(v.string(), AtMost(4000));
 const BaseUrl = v.pipe(v.string(), AtMost(500));

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { count, described, id, type Operation, time } from './operation.ts';
+import { count, described, id, time } from '../../platform/replies.ts';
+import type { Operation } from './operation.ts';
 
 /** The name must match, so that nobody deletes the wrong account by its id. */
 export const AccountDeletion = v.object({ name: v.string(), now: v.optional(v.boolean(), false) });

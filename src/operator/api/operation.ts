@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { timestamp } from '../../platform/fields.ts';
 
 /** One operation of the operators' API: of its route, documentation and tool. */
 export type Operation = {
@@ -13,24 +12,6 @@ export type Operation = {
   reply: v.GenericSchema;
   part?: 'slice';
 };
-
-/** A schema whose meaning its name does not say. */
-export const described = <S extends v.GenericSchema>(schema: S, description: string) =>
-  v.pipe(schema, v.description(description));
-
-/* What replies are made of. */
-
-export const id = v.pipe(v.string(), v.metadata({ format: 'uuid' }));
-export const count = v.pipe(v.number(), v.metadata({ type: 'integer' }));
-export const countUpTo = (maximum: number) => v.pipe(v.number(), v.metadata({ type: 'integer', maximum }));
-
-/** A time: milliseconds since 1970 in handlers, RFC 3339 in replies. */
-export const time = v.pipe(
-  v.number(),
-  v.transform(timestamp),
-  v.string(),
-  v.metadata({ format: 'date-time' }),
-);
 
 /* What requests are made of. */
 

@@ -1,17 +1,9 @@
 import * as v from 'valibot';
 import { EmailAddress } from '../../platform/fields.ts';
+import { count, countUpTo, described, id, time } from '../../platform/replies.ts';
+import { ServiceLevel, WaitQuantiles } from '../../webhooks/latency.ts';
 import { accidentLevels } from '../../webhooks/notifications/types.ts';
-import {
-  count,
-  countUpTo,
-  described,
-  id,
-  maxAccountsCounted,
-  maxFailedCounted,
-  maxPendingCounted,
-  type Operation,
-  time,
-} from './operation.ts';
+import { maxAccountsCounted, maxFailedCounted, maxPendingCounted, type Operation } from './operation.ts';
 
 export const Health = v.object({
   database: v.picklist(['ok', 'unavailable']),
@@ -22,22 +14,7 @@ export const Health = v.object({
 });
 export type Health = v.InferOutput<typeof Health>;
 
-/** Seconds; null if there were no deliveries, or if too many of them never finished. */
-const seconds = v.pipe(
-  v.nullable(v.number()),
-  v.transform((value) => (value === Number.POSITIVE_INFINITY ? null : value)),
-  v.nullable(v.number()),
-);
-export const WaitQuantiles = v.object({ p50: seconds, p95: seconds, p99: seconds });
-
-export const ServiceLevel = v.object({
-  count,
-  inTime: described(v.nullable(v.number()), 'The share first attempted within 5 s, from 0 to 1.'),
-  firstAttempt: WaitQuantiles,
-  delivered: WaitQuantiles,
-});
-export type ServiceLevel = v.InferOutput<typeof ServiceLevel>;
-
+export { ServiceLevel, WaitQuantiles };
 export const ServiceLevels = v.object({ accidents: ServiceLevel, events: ServiceLevel });
 
 const account = { accountId: id, account: v.string() };

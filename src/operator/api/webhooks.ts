@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { limitUpTo, TimeOrDay } from '../../platform/fields.ts';
+import { count, countUpTo, described, id, time } from '../../platform/replies.ts';
 import {
   maxCallsPerSecond,
   maxReplayedPerCall,
@@ -8,7 +9,7 @@ import {
 } from '../../webhooks/deliveries/policy.ts';
 import { Filters } from '../../webhooks/filters.ts';
 import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
-import { count, countUpTo, described, id, type Operation, time, Uuid, wholeNumber } from './operation.ts';
+import { type Operation, Uuid, wholeNumber } from './operation.ts';
 
 const callLimit = v.nullable(v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1 })));
 

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type * as v from 'valibot';
 import { deleteAccountRow } from '../../accounts/accounts.ts';
 import { forgetMove } from '../../accounts/moving.ts';
 import { removeTokens } from '../../accounts/tokens/service.ts';
@@ -26,29 +27,20 @@ import {
   removeNotifications,
 } from '../../webhooks/notifications/remove.ts';
 import { removeServiceLevels } from '../../webhooks/service-levels/add-up.ts';
+import type { Deletion as Shown } from '../api/deletion.ts';
 import { maxListed } from '../api/operation.ts';
 import { throughRows } from './rows.ts';
 
 export type Kind = 'account' | 'connection' | 'driver' | 'copy';
 
 /** An accepted deletion that is not done. Times are milliseconds since 1970. */
-export type Deletion = {
-  id: string;
+export type Deletion = Omit<v.InferInput<typeof Shown>, 'kind' | 'stepsDone' | 'steps'> & {
   kind: Kind;
-  accountId: string;
-  /** The account's name, unless it is gone. */
-  account: string | null;
   connectionId: string | null;
-  requestedAt: number;
-  dueAt: number;
-  /** Null until it has begun. */
-  step: string | null;
   /** How far a step has come that scans a table. */
   cursor: string;
   /** A driver's address to look for, in lower case. */
   email: string | null;
-  /** Why its step failed, until that is done. */
-  problem: string | null;
 };
 
 export const maxDeletionsListed = 1000;

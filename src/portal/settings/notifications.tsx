@@ -4,7 +4,12 @@ import { config } from '../../platform/config.ts';
 import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { pausedAfterMs } from '../../webhooks/alerts/alerts.ts';
-import { channelKinds, maxChannels, parseChannel } from '../../webhooks/alerts/channel-input.ts';
+import {
+  type Channel,
+  channelKinds,
+  maxChannels,
+  parseChannel,
+} from '../../webhooks/alerts/channel-input.ts';
 import * as channels from '../../webhooks/alerts/channels.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { Group } from '../../webhooks/filters.ts';
@@ -58,7 +63,7 @@ export async function showNotifications(c: Context) {
 
 const kindNames = { slack: 'Slack', teams: 'Microsoft Teams', https: 'HTTPS endpoint' };
 
-const channelColumns: Column<channels.Channel>[] = [
+const channelColumns: Column<Channel>[] = [
   naming('Name', ({ name }) => name),
   { head: 'Kind', cell: ({ kind }) => kindNames[kind] },
   {
@@ -121,7 +126,7 @@ export const saveNotifications = handles(ruleFields(), showNotifications, async 
 
 const kinds = channelKinds.map((kind): Offered => [kind, kindNames[kind]]);
 
-const channelFields = (channel?: channels.Channel) => ({
+const channelFields = (channel?: Channel) => ({
   kind: choice('Kind', kinds),
   name: line('Name', v.string(), { required: true, placeholder: '#fleet-alerts' }),
   url: line('URL', v.string(), {
@@ -192,8 +197,8 @@ export const removeNamed = confirmed(async (c) => {
   };
 });
 
-const pathOf = ({ id }: Pick<channels.Channel, 'id'>): string => `${channelsPath}/${id}`;
+const pathOf = ({ id }: Pick<Channel, 'id'>): string => `${channelsPath}/${id}`;
 
 /** The channel in the path, or undefined for a new one. @throws Refusal: not found, also for another account's */
-const channelIn = async (c: Context): Promise<channels.Channel | undefined> =>
+const channelIn = async (c: Context): Promise<Channel | undefined> =>
   c.req.param('id') === undefined ? undefined : inPath(c, channels.findChannel);

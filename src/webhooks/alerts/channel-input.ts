@@ -9,6 +9,7 @@ import {
 } from '../../platform/address.ts';
 import { invalid } from '../../platform/errors.ts';
 import { AtMost, Name, parse } from '../../platform/fields.ts';
+import { described, id, time } from '../../platform/replies.ts';
 
 export const maxChannels = 10;
 
@@ -22,6 +23,19 @@ export const ChannelInput = v.object({
   getsAlerts: v.boolean(),
 });
 export type ChannelInput = v.InferOutput<typeof ChannelInput>;
+
+/** A channel with only the host and the end of its URL. */
+export const Channel = v.object({
+  id,
+  kind: v.picklist(channelKinds),
+  name: v.string(),
+  host: v.string(),
+  lastFour: v.string(),
+  getsAlerts: v.boolean(),
+  problem: described(v.nullable(v.string()), 'Why the latest message did not arrive.'),
+  problemAt: v.nullable(time),
+});
+export type Channel = v.InferInput<typeof Channel>;
 
 /** Checks what people enter; a known channel needs no url. @throws Refusal: invalid */
 export function parseChannel(draft: object, policy: ReceiverPolicy & { isNew: boolean }): ChannelInput {

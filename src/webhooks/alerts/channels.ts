@@ -6,22 +6,8 @@ import { type Database, read, refuseUnless, write } from '../../platform/db/data
 import { asCaller, type Caller, rowsFor } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { post, type Target } from './call.ts';
-import { type ChannelInput, type ChannelKind, maxChannels } from './channel-input.ts';
+import { type Channel, type ChannelInput, maxChannels } from './channel-input.ts';
 import { deleteMailRule, type MailRule, saveMailRule } from './rules.ts';
-
-/** A channel with only the host and the end of its URL. Times are milliseconds since 1970. */
-export type Channel = {
-  id: string;
-  kind: ChannelKind;
-  name: string;
-  host: string;
-  lastFour: string;
-  /** Whether it gets alerts about webhooks and connections. */
-  getsAlerts: boolean;
-  /** Why its last message did not arrive, and when; null if it did. */
-  problem: string | null;
-  problemAt: number | null;
-};
 
 /** The channels of the account, oldest first. */
 export async function listChannels(env: Env, caller: Caller): Promise<Channel[]> {

@@ -3,7 +3,14 @@ import { type Database, type Results, read } from '../../platform/db/database.ts
 import { createdAtOf } from '../../platform/db/ids.ts';
 import { isWaiting, pendingWebhooks } from '../deliveries/due.ts';
 import { countedHours, hourOf, shownHours } from '../deliveries/read/counts.ts';
-import { addHistograms, countWaits, type Histogram, percentile, waitsCalled } from '../latency.ts';
+import {
+  addHistograms,
+  countWaits,
+  type Histogram,
+  percentile,
+  type ServiceLevel,
+  waitsCalled,
+} from '../latency.ts';
 import { isFirst } from '../notifications/of-delivery.ts';
 
 /** The account of the totals. */
@@ -55,15 +62,6 @@ export const selectWaits = (db: Database, accountId: string | undefined, now: nu
   };
 };
 
-/** How long deliveries waited, in seconds; `inTime` is the share attempted within 5 s. */
-export type ServiceLevel = {
-  count: number;
-  inTime: number | null;
-  firstAttempt: Quantiles;
-  delivered: Quantiles;
-};
-type Quantiles = Record<'p50' | 'p95' | 'p99', number | null>;
-
 /** The levels of 24 hours and 30 days. What waits counts with its age. */
 export function levelsOf({ counted, waiting }: Results<ReturnType<typeof selectWaits>>, now: number) {
   const soFar = waiting.map(({ accident, unattempted, oldest, first }) => {
@@ -90,7 +88,7 @@ function levelOf(waits: Histogram, type: 'accident' | 'event'): ServiceLevel {
   };
 }
 
-function quantilesOf(counts: Histogram): Quantiles {
+function quantilesOf(counts: Histogram): ServiceLevel['delivered'] {
   const within = (share: number) => {
     const ms = percentile(counts, share);
     return ms === null ? null : ms / 1000;

@@ -7,8 +7,8 @@ import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform
 import { partsOf } from '../platform/parts.ts';
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
-import { doubtsAbout } from './doubts.ts';
 import type { IngestOutcome, RecordWarning } from './schema.ts';
+import { doubtsAbout } from './warnings.ts';
 import { type WrittenRecords, writeRecords } from './write.ts';
 
 /** A larger call waits for other large calls of the account. */

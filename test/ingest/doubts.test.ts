@@ -1,4 +1,4 @@
-import { farMs } from '../../src/ingest/doubts.ts';
+import { farMs } from '../../src/ingest/warnings.ts';
 import { settled } from '../support/deliveries.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { story } from '../support/story.ts';

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { config } from '../platform/config.ts';
+import { originOf } from '../platform/config.ts';
 import {
   breaksUnique,
   type Database,
@@ -12,7 +12,7 @@ import {
 import { beingMoved, notMoving } from '../platform/db/guard.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs, minuteMs } from '../platform/durations.ts';
-import { invalid, refusalIn } from '../platform/errors.ts';
+import { refusalIn } from '../platform/errors.ts';
 import { refuseIfMoved } from './accounts.ts';
 import type { PortalUser } from './people.ts';
 import { isSecret, newSecret, withCell } from './secrets.ts';
@@ -93,11 +93,8 @@ function countRequest(db: Database, people: SQL, now: number) {
 }
 
 /** The URL of a sign-in link; a request's Host cannot be trusted. @throws Refusal: invalid */
-export function signInUrl(env: Env, { secret }: SignInLink): string {
-  const { origin } = config(env);
-  if (!origin) throw invalid('ORIGIN is not set, so that there are no links. Run npm run deploy again.');
-  return `${origin}/portal/sign-in/${secret}`;
-}
+export const signInUrl = (env: Env, { secret }: SignInLink): string =>
+  `${originOf(env)}/portal/sign-in/${secret}`;
 
 const unlessMoving = (db: Database, people: SQL) =>
   refuseUnless(

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { dayMs } from './durations.ts';
+import { invalid } from './errors.ts';
 import { oncePer } from './remembered.ts';
 import { Vars } from './vars.ts';
 
@@ -25,3 +26,10 @@ const Config = v.pipe(
 
 /** Parses the Worker's vars and secrets, once per isolate. @throws ValiError, when one is missing or invalid */
 export const config = oncePer((env: Env) => v.parse(Config, env));
+
+/** The address of the service, with which links begin. @throws Refusal: invalid, when it is not configured */
+export function originOf(env: Env): string {
+  const { origin } = config(env);
+  if (!origin) throw invalid('ORIGIN is not set, so that there are no links. Run npm run deploy again.');
+  return origin;
+}

@@ -26,7 +26,7 @@ export type Line =
   | DeliveredLine
   /** How many attempts an invocation left out of the log, because it had too many. */
   | { level: 'info'; kind: 'attempts omitted'; omitted: number }
-  | ({ level: 'warn' | 'error'; kind: 'fault' } & Fault);
+  | ({ level: 'warn' | 'error'; kind: 'fault'; message: keyof Faults } & Partial<Described>);
 
 /** Successful deliveries of a webhook that were recorded together. */
 export type DeliveredLine = {
@@ -48,31 +48,33 @@ type AttemptMade = {
   ms: number;
 };
 
-/** A fault on our side. */
-export type Fault =
-  | ({ message: 'Internal error'; requestId: string; route: string } & Described)
-  | ({ message: 'Database unavailable'; requestId: string; route: string } & Described)
-  | ({ message: 'Database does not respond' } & Described)
-  | ({ message: 'Queue refused messages'; left: number } & Described)
-  | ({ message: 'Deliveries were interrupted' } & Described)
-  | ({ message: 'Cannot read headers'; webhookId: string } & Described)
-  | ({ message: 'A pull was interrupted'; connectionId?: string } & Described)
-  | { message: 'An alert could not be sent'; accountId: string; alert: string; code: string | null }
-  | { message: 'Alerts are over the limit of the day'; left: number }
-  | { message: 'The database is nearly full'; percent: number }
-  | {
-      message: 'An accident has not been delivered for 5 minutes';
-      webhookId: string;
-      deliveryId: string;
-      webhooks: number;
-    }
-  | ({ message: 'A job failed'; job: string; accountId?: string; connectionId?: string } & Described)
-  | ({ message: 'A deletion failed'; deletionId: string; accountId: string } & Described)
-  | ({ message: 'A replica failed, and the primary is read' } & Described)
-  | ({ message: 'A file of the archive cannot be read'; key: string } & Described)
-  | ({ message: 'A cell does not respond'; cell: string } & Described)
-  | { message: 'KV refused a write' }
-  | { message: 'A sign-in link could not be sent' };
+type Nothing = Record<string, never>;
+
+/** The faults on our side, with what the log has about them besides the error. */
+type Faults = {
+  'Internal error': { requestId: string; route: string };
+  'Database unavailable': { requestId: string; route: string };
+  'Database does not respond': Nothing;
+  'Queue refused messages': { left: number };
+  'Deliveries were interrupted': Nothing;
+  'Cannot read headers': { webhookId: string };
+  'A pull was interrupted': { connectionId?: string };
+  'An alert could not be sent': { accountId: string; alert: string; code: string | null };
+  'Alerts are over the limit of the day': { left: number };
+  'The database is nearly full': { percent: number };
+  'An accident has not been delivered for 5 minutes': {
+    webhookId: string;
+    deliveryId: string;
+    webhooks: number;
+  };
+  'A job failed': { job: string; accountId?: string; connectionId?: string };
+  'A deletion failed': { deletionId: string; accountId: string };
+  'A replica failed, and the primary is read': Nothing;
+  'A file of the archive cannot be read': { key: string };
+  'A cell does not respond': { cell: string };
+  'KV refused a write': Nothing;
+  'A sign-in link could not be sent': Nothing;
+};
 
 /** Writes one line; the only place that writes to the log. */
 export const log = (line: Line): void => console[line.level](JSON.stringify(line));
@@ -98,7 +100,12 @@ export function attemptLog() {
 export type AttemptLog = ReturnType<typeof attemptLog>;
 
 /** Logs a fault. A `warn` recovers by itself; an `error` needs an operator. */
-export const fault = (level: 'warn' | 'error', what: Fault): void => log({ level, kind: 'fault', ...what });
+export const fault = <M extends keyof Faults>(
+  level: 'warn' | 'error',
+  message: M,
+  about: Faults[M],
+  error?: unknown,
+): void => log({ level, kind: 'fault', message, ...about, ...(error !== undefined && described(error)) });
 
 /** `file` is the key of the file that is concerned, which names no person. */
 type Described = { error: string; stack?: string; file?: string };

@@ -1,4 +1,4 @@
-import { described, fault } from './log.ts';
+import { fault } from './log.ts';
 import { partsOf } from './parts.ts';
 
 const perSend = 100;
@@ -13,7 +13,7 @@ export async function send(queue: Queue, messages: object[]): Promise<number> {
       sent += batch.length;
     }
   } catch (error) {
-    fault('warn', { message: 'Queue refused messages', left: messages.length - sent, ...described(error) });
+    fault('warn', 'Queue refused messages', { left: messages.length - sent }, error);
   }
   return sent;
 }

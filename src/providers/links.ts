@@ -4,14 +4,13 @@ import { audit } from '../accounts/audit/write.ts';
 import { isSecret, newSecret, secretIn, withCell } from '../accounts/secrets.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
 import { updateConnection } from '../fleet/connections.ts';
-import { config } from '../platform/config.ts';
+import { originOf } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
 import { type Database, read, refuseUnless, write, writeReturning } from '../platform/db/database.ts';
 import { asCaller, type Caller, rowsFor } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
-import { invalid } from '../platform/errors.ts';
 import type { CoveredConnection } from '../webhooks/coverage.ts';
 import { changePull, connectProvider, type NewPull } from './connect.ts';
 
@@ -49,14 +48,12 @@ export async function createLink(
   caller: Caller,
   name: string,
 ): Promise<{ id: string; url: string; expiresAt: number }> {
-  const { origin } = config(env);
-  if (!origin) throw invalid('ORIGIN is not set, so that there are no links. Run npm run deploy again.');
   const { accountId } = caller;
   const secret = await newSecret(env, 'connect link');
   const [id, hash, now] = [newId(), await hashToken(secret), Date.now()];
   const expiresAt = now + connectLinkMs;
   const open = sql`account_id = ${accountId} and connection_id is null`;
-  const url = `${origin}/portal/connect/${withCell(env, secret)}`;
+  const url = `${originOf(env)}/portal/connect/${withCell(env, secret)}`;
   const create = (db: Database) => [
     write(db)`delete from connect_links where ${open} and expires_at <= ${now}`,
     refuseUnless(

@@ -2,7 +2,7 @@ import { seal, unseal } from '../platform/crypto.ts';
 import { dumpedBytes } from '../platform/db/dump.ts';
 import { overQuota, refusalIn } from '../platform/errors.ts';
 import { type Budget, isLeft, newBudget, within } from '../platform/jobs/budget.ts';
-import { described, fault } from '../platform/log.ts';
+import { fault } from '../platform/log.ts';
 import { partsOf } from '../platform/parts.ts';
 import { send } from '../platform/queue.ts';
 import { takeIn } from './accept.ts';
@@ -68,7 +68,7 @@ export async function pull(env: Env, ids: string[]): Promise<void> {
       left.flatMap((again) => (again ? [{ pull: [again] }] : [])),
     );
   } catch (error) {
-    fault('error', { message: 'A pull was interrupted', ...described(error) });
+    fault('error', 'A pull was interrupted', {}, error);
   }
 }
 
@@ -95,7 +95,7 @@ async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<stri
 }
 
 const interrupted = ({ connectionId }: Pick<Claimed, 'connectionId'>, error: unknown): void =>
-  fault('error', { message: 'A pull was interrupted', connectionId, ...described(error) });
+  fault('error', 'A pull was interrupted', { connectionId }, error);
 
 type Run = Claimed & {
   connector: Connector;

@@ -6,7 +6,7 @@ import { type Context, identify, ok } from '../platform/http/context.ts';
 import { statusOf } from '../platform/http/failures.ts';
 import { longestMs } from '../platform/http/time.ts';
 import { inTime } from '../platform/in-time.ts';
-import { described, fault } from '../platform/log.ts';
+import { fault } from '../platform/log.ts';
 import { remembered } from '../platform/remembered.ts';
 import type { Named } from './cell-of.ts';
 
@@ -22,7 +22,7 @@ export async function ask(c: Context, cell: string, request: Request): Promise<R
     if (reply.status >= 500 && !reply.headers.has('X-Request-Id')) throw new Error(`status ${reply.status}`);
     return reply;
   } catch (error) {
-    fault('error', { message: 'A cell does not respond', cell, ...described(error) });
+    fault('error', 'A cell does not respond', { cell }, error);
     throw new Refusal({ kind: 'unavailable', retryAfter: 10 });
   }
 }

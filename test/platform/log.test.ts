@@ -148,7 +148,7 @@ it('leaves attempts out beyond what Workers keeps, and says how many', () => {
 });
 
 it('has a row of the operating notes for each fault', () => {
-  const faults = [...source.matchAll(/message: '([^']+)'/g)].map(([, message = '']) => message);
+  const faults = [...source.matchAll(/^ {2}'([^']+)': /gm)].map(([, message = '']) => message);
   expect(faults.length).toBeGreaterThan(10);
   expect(faults.filter((message) => !new RegExp(`^\\| .*\`${message}\``, 'm').test(notes))).toEqual([]);
 });

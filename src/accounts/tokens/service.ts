@@ -228,7 +228,7 @@ export async function recordUse(env: Env, caller: TokenCaller): Promise<void> {
 async function bestEffort(write: () => Promise<void>): Promise<void> {
   await inTime(write())
     .catch(() => scheduler.wait(1_100).then(() => inTime(write())))
-    .catch(() => fault('warn', { message: 'KV refused a write' }));
+    .catch(() => fault('warn', 'KV refused a write', {}));
 }
 
 const visible = <T extends typeof tokens.$inferSelect>({ hash: _hash, accountId: _accountId, ...token }: T) =>

@@ -2,7 +2,7 @@ import { config } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { described, fault } from '../../platform/log.ts';
+import { fault } from '../../platform/log.ts';
 import type { ArchiveKind } from '../lists/archived.ts';
 
 /** The bucket of the archive, if this deployment has one. */
@@ -68,7 +68,7 @@ export async function readAgain<T>(read: () => Promise<T>, again = () => false):
       if (error instanceof PartGone && (again() || tries < 3)) continue;
       if (!(error instanceof Unreadable)) throw error;
       const { key } = error;
-      fault('error', { message: 'A file of the archive cannot be read', key, ...described(error) });
+      fault('error', 'A file of the archive cannot be read', { key }, error);
       throw new Refusal({ kind: 'unavailable', retryAfter: 60 });
     }
   }

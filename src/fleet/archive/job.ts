@@ -8,7 +8,7 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { type Budget, inSteps, isLeft, newBudget } from '../../platform/jobs/budget.ts';
 import type { Lease } from '../../platform/jobs/lease.ts';
-import { described, fault } from '../../platform/log.ts';
+import { fault } from '../../platform/log.ts';
 import { partsOf } from '../../platform/parts.ts';
 import { type ArchivedRow, type ArchiveKind, isSame, newerOf, placeOf } from '../lists/archived.ts';
 import { archiveKinds } from '../lists/registry.ts';
@@ -49,7 +49,7 @@ export async function archive(env: Env, now = Date.now(), budget = newBudget()):
         await moveDay({ ...folder, lease, sizes: usualSizes }, budget).catch((error: unknown) => {
           const { kind, connectionId } = folder.day;
           failed.push(kind + connectionId);
-          fault('error', { message: 'A job failed', job: 'archive', connectionId, ...described(error) });
+          fault('error', 'A job failed', { job: 'archive', connectionId }, error);
         });
       }
     }

@@ -7,7 +7,7 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, minuteMs } from '../../platform/durations.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
-import { described, fault } from '../../platform/log.ts';
+import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { noteEvidence } from '../accidents/write.ts';
 import { bucketOf } from '../archive/bucket.ts';
@@ -68,7 +68,7 @@ export async function copyEvidence(env: Env, accountId: string, budget = newBudg
       return file !== undefined;
     }),
   ).catch((error: unknown) => {
-    fault('error', { message: 'A job failed', job: 'evidence', accountId, ...described(error) });
+    fault('error', 'A job failed', { job: 'evidence', accountId }, error);
     return 'busy'; // what it has claimed is due again
   });
   if (done === 'busy' || isLeft(budget)) return;

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../../accounts/accounts.ts';
-import { config } from '../../platform/config.ts';
+import { config, originOf } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, read, transaction, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
@@ -9,7 +9,7 @@ import { minuteMs } from '../../platform/durations.ts';
 import { refusalIn } from '../../platform/errors.ts';
 import { type Budget, inSteps, isLeft, newBudget } from '../../platform/jobs/budget.ts';
 import { type Lease, stepWithLease, withLease } from '../../platform/jobs/lease.ts';
-import { described, fault } from '../../platform/log.ts';
+import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { sendMail } from '../../platform/send-mail.ts';
 import { minuteOf } from '../../platform/text.ts';
@@ -52,7 +52,7 @@ export async function prepareExports(env: Env, now = Date.now(), budget = newBud
       const one = await nextOpen(lease.db, now);
       if (!one) return false;
       await step(env, bucket, lease, one, budget).catch(async (error: unknown) => {
-        fault('error', { message: 'A job failed', job: exportJob, ...described(error) });
+        fault('error', 'A job failed', { job: exportJob }, error);
         await lease.commit(later(lease.db, one, sql`${Date.now() + retryMs}`));
       });
       return true;
@@ -157,13 +157,12 @@ async function connectionAfter(env: Env, accountId: string, after?: Position): P
 
 /** Emails whoever asked for an export that it is ready, if they may still download it. */
 async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
-  const { origin, emailFrom } = config(env);
+  const { emailFrom } = config(env);
   const [reader] = await read<{ email: string; timeZone: string | null; account: string }>(db)`
     select u.email, u.time_zone as timeZone, a.name as account
     from portal_users u join accounts a on a.id = u.account_id
     where u.id = ${one.userId} and u.account_id = ${one.accountId} and u.role = 'admin'`;
   if (!emailFrom || !reader) return;
-  if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
   const until = minuteOf(one.expiresAt, reader.timeZone ?? 'UTC');
   const text =
     `${one.records.toLocaleString('en')} records of ${reader.account} can be downloaded until ${until}. ` +
@@ -171,7 +170,7 @@ async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
       ? ''
       : 'That is the most that an export can have: choose fewer days for the rest. ') +
     'Sign in as an admin to get the files.';
-  const link = { url: `${origin}/portal/settings/exports`, label: 'Download', button: true };
+  const link = { url: `${originOf(env)}/portal/settings/exports`, label: 'Download', button: true };
   const footer = { text: `You get this email because you asked for an export of ${reader.account}.` };
   const mail = await renderMail('Your export is ready', [{ text, link }], footer);
   await sendMail(env, { to: reader.email, subject: mail.subject, text: mail.text, html: mail.html });

@@ -4,7 +4,7 @@ import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
-import { described, fault } from '../../platform/log.ts';
+import { fault } from '../../platform/log.ts';
 import { isNotRecent, type Marked, recountLive, recountMarked } from './recount.ts';
 
 /** How many days the overview covers, today included: 90 against the 90 before. */
@@ -26,12 +26,7 @@ export async function countEvents(env: Env, now = Date.now(), budget = newBudget
     if (next)
       await transaction(db, next.statements, { repeatable: true }).catch((error: unknown) => {
         failed.push(next.accountId);
-        fault('error', {
-          message: 'A job failed',
-          job: 'trends',
-          accountId: next.accountId,
-          ...described(error),
-        });
+        fault('error', 'A job failed', { job: 'trends', accountId: next.accountId }, error);
       });
     return next !== undefined;
   });

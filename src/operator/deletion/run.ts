@@ -199,7 +199,7 @@ const retryMs = 10 * minuteMs;
 async function recordFailure(db: Database, deletion: Deletion, error: unknown): Promise<Deletion> {
   const { id, accountId } = deletion;
   const failure = described(error);
-  fault('error', { message: 'A deletion failed', deletionId: id, accountId, ...failure });
+  fault('error', 'A deletion failed', { deletionId: id, accountId }, error);
   const problem = [failure.file && `${failure.file} cannot be read`, failure.error]
     .filter(Boolean)
     .join(': ');

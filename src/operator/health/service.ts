@@ -10,7 +10,7 @@ import {
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { inTime } from '../../platform/in-time.ts';
-import { described, fault } from '../../platform/log.ts';
+import { fault } from '../../platform/log.ts';
 import type { Health } from '../api/service.ts';
 
 /** A delivery that five sweeps could not start is stuck. */
@@ -23,7 +23,7 @@ export async function checkHealth(env: Env): Promise<Health> {
   const now = Date.now();
   const [found, queueBacklog] = await Promise.all([
     inTime(readStored(env, now)).catch((error: unknown) => {
-      fault('error', { message: 'Database does not respond', ...described(error) });
+      fault('error', 'Database does not respond', {}, error);
     }),
     backlog(env.DELIVERIES),
   ]);
@@ -117,8 +117,5 @@ export async function recordSize(env: Env, now = Date.now()): Promise<number> {
 export function tellOfSize(bytes: number): void {
   const percent = Math.floor((bytes / mostBytes) * 100);
   if (bytes > warningShare * mostBytes)
-    fault(bytes > errorShare * mostBytes ? 'error' : 'warn', {
-      message: 'The database is nearly full',
-      percent,
-    });
+    fault(bytes > errorShare * mostBytes ? 'error' : 'warn', 'The database is nearly full', { percent });
 }

@@ -1,7 +1,7 @@
 import { config } from '../config.ts';
 import { Refusal } from '../errors.ts';
 import { markActive } from '../fair-queue.ts';
-import { described, fault } from '../log.ts';
+import { fault } from '../log.ts';
 import { bookmarkIn } from './cursor.ts';
 import type { Database, Results, Statements } from './database.ts';
 import { asCaller, type Caller, guarded, type ReplicaReads } from './guard.ts';
@@ -44,7 +44,7 @@ export async function readAsCaller<const S extends Statements>(
       return (await readIn(replicaReads.bookmark ?? 'first-unconstrained', false)).results;
     } catch (error) {
       if (!(error instanceof Refusal) || error.failure.kind === 'unavailable')
-        fault('warn', { message: 'A replica failed, and the primary is read', ...described(error) });
+        fault('warn', 'A replica failed, and the primary is read', {}, error);
       replicaReads.primary = true; // for the rest of the request
       return readPrimary();
     }

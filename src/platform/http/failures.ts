@@ -2,7 +2,7 @@ import { routePath } from 'hono/route';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { cellHeader } from '../cells.ts';
 import { type Failure, overQuota, refusalIn } from '../errors.ts';
-import { described, fault } from '../log.ts';
+import { fault } from '../log.ts';
 import { capital } from '../text.ts';
 import type { Context } from './context.ts';
 
@@ -54,9 +54,9 @@ export function failureOf(error: unknown, c: Context): ReportedFailure {
   const refusal = refusalIn(error);
   // Without a cause it is intended, such as a write while its account moves.
   if (refusal?.failure.kind === 'unavailable' && refusal.cause)
-    fault('warn', { message: 'Database unavailable', ...where, ...described(refusal) });
+    fault('warn', 'Database unavailable', { ...where }, refusal);
   if (refusal) return refusal.failure;
-  fault('error', { message: 'Internal error', ...where, ...described(error) });
+  fault('error', 'Internal error', { ...where }, error);
   return { kind: 'internal error' };
 }
 

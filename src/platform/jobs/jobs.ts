@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, jsonList, read, transaction, write } from '../db/database.ts';
 import { openDatabase } from '../db/system.ts';
-import { described, fault } from '../log.ts';
+import { fault } from '../log.ts';
 import { send } from '../queue.ts';
 import { type Budget, isLeft, newBudget, within } from './budget.ts';
 import { withLease } from './lease.ts';
@@ -66,7 +66,7 @@ async function attempt(job: string, work: () => Promise<unknown>): Promise<void>
   try {
     await work();
   } catch (error) {
-    fault('error', { message: 'A job failed', job, ...described(error) });
+    fault('error', 'A job failed', { job }, error);
   }
 }
 

@@ -100,7 +100,7 @@ export async function emailSignInLinks(
     const links = await createSignInLinks(env, email, accountId, key);
     if (links.length > 0) await send(env, email, links);
   } catch {
-    fault('error', { message: 'A sign-in link could not be sent' });
+    fault('error', 'A sign-in link could not be sent', {});
   }
 }
 

@@ -17,13 +17,6 @@ export type Problem = string | null;
 
 const channelTimeoutMs = 5_000;
 
-/** The URL of the portal, for links in messages. @throws Error, when the origin is not configured */
-export function portalOf(env: Env): string {
-  const { origin } = config(env);
-  if (!origin) throw new Error('ORIGIN is not set, so that emails have no links. Run npm run deploy again.');
-  return `${origin}/portal`;
-}
-
 /** Sends a message by email. Never throws. */
 export async function email(env: Env, to: string, message: AlertMessage): Promise<Problem> {
   const { accountId, account, kind, subject, parts } = message;
@@ -41,7 +34,7 @@ export async function email(env: Env, to: string, message: AlertMessage): Promis
   } catch (error) {
     // The error's message may contain the address.
     const code = codeOf(error);
-    fault('error', { message: 'An alert could not be sent', accountId, alert: kind, code });
+    fault('error', 'An alert could not be sent', { accountId, alert: kind, code });
     return `could not be sent: ${code}`;
   }
 }

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { originOf } from '../../platform/config.ts';
 import { type Database, read, transaction, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -6,7 +7,7 @@ import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
-import { email, type Problem, portalOf, post, type Target } from './call.ts';
+import { email, type Problem, post, type Target } from './call.ts';
 import type { NewsKind } from './pending.ts';
 import { textsOf } from './texts.ts';
 
@@ -46,7 +47,7 @@ export async function sendMessages(env: Env, now = Date.now(), budget = newBudge
   await inSteps(budget, async () => {
     const messages = await read<DueMessage>(db)`${selectDue(now)}`;
     if (messages.length === 0) return false;
-    const portal = portalOf(env);
+    const portal = `${originOf(env)}/portal`;
     const worker = async () => {
       for (let next = messages.shift(); next; next = messages.shift())
         if (!(await claim(db, next, now))) left++;
@@ -55,7 +56,7 @@ export async function sendMessages(env: Env, now = Date.now(), budget = newBudge
     await Promise.all(Array.from({ length: sentAtOnce }, worker));
     return true;
   });
-  if (left > 0) fault('error', { message: 'Alerts are over the limit of the day', left });
+  if (left > 0) fault('error', 'Alerts are over the limit of the day', { left });
   return sent;
 }
 

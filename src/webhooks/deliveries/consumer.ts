@@ -1,4 +1,4 @@
-import { described, fault } from '../../platform/log.ts';
+import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { continueFanOut } from './fan-out.ts';
 import { sendAfter } from './queue.ts';
@@ -14,7 +14,7 @@ export async function handle(env: Env, { claim, ...message }: NewWork): Promise<
     if ('fanOut' in message) await continueFanOut(env, message);
     else await work(env, message, claim);
   } catch (error) {
-    fault('error', { message: 'Deliveries were interrupted', ...described(error) });
+    fault('error', 'Deliveries were interrupted', {}, error);
     await sendAfter(env, message, retrySeconds);
   }
 }

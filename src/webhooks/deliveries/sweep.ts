@@ -42,11 +42,7 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
   if (listed.meta.changes >= rowsPerChunk) return sweep(env, now);
   const late = heads.flatMap(({ webhookId, late }) => (late ? [{ webhookId, deliveryId: late }] : []));
   for (const one of late.slice(0, maxLateLogged))
-    fault('error', {
-      message: 'An accident has not been delivered for 5 minutes',
-      ...one,
-      webhooks: late.length,
-    });
+    fault('error', 'An accident has not been delivered for 5 minutes', { ...one, webhooks: late.length });
   const webhooks = heads.filter(({ waits }) => waits === 1);
   const oldest = Math.min(...webhooks.filter(({ limited }) => !limited).map(({ dueAt }) => dueAt));
   await write(db)`

@@ -1,5 +1,5 @@
 import { othersAreActive } from '../../../platform/fair-queue.ts';
-import { described, fault } from '../../../platform/log.ts';
+import { fault } from '../../../platform/log.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
 import { type Attempt, type ClaimedDelivery, nextAfter, type Recorded } from '../policy.ts';
 import { type MakeCall, prepareCalls } from './attempt.ts';
@@ -37,7 +37,7 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
     const known =
       makers.get(settings) ??
       prepareCalls(env, webhookId, JSON.parse(settings)).catch((error: unknown) => {
-        fault('error', { message: 'Cannot read headers', webhookId, ...described(error) });
+        fault('error', 'Cannot read headers', { webhookId }, error);
         return undefined;
       });
     makers.set(settings, known);

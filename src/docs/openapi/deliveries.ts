@@ -102,43 +102,41 @@ const how =
   `Respond within ${retries.timeoutSeconds} seconds. Failed attempts are retried after about ${retries.waitsAsText}. ` +
   `Accidents are retried sooner at first: after ${retries.accidentWaits}.`;
 
+const header = (name: string, description: string, schema: Json, required = true): Json => ({
+  name,
+  in: 'header',
+  required,
+  description,
+  schema,
+});
+
 /** The headers of a call besides the webhook's; the last three if it is signed. */
-const headers: [name: string, required: boolean, description: string, schema: Json][] = [
-  [
-    'Delivery-Id',
-    true,
-    'The same on every attempt: use it to ignore repeats.',
-    { type: 'string', format: 'uuid' },
-  ],
-  ['Delivery-Attempt', true, 'The number of this attempt, from 1.', { type: 'integer', minimum: 1 }],
-  [
-    'User-Agent',
-    true,
-    'FleetDataService and its version, unless the webhook has a header with this name.',
-    { type: 'string', examples: ['FleetDataService/0.1.0'] },
-  ],
+const headers = [
+  header('Delivery-Id', 'The same on every attempt: use it to ignore repeats.', {
+    type: 'string',
+    format: 'uuid',
+  }),
+  header('Delivery-Attempt', 'The number of this attempt, from 1.', { type: 'integer', minimum: 1 }),
+  header('User-Agent', 'FleetDataService and its version, unless the webhook has a header with this name.', {
+    type: 'string',
+    examples: ['FleetDataService/0.1.0'],
+  }),
   ...Object.entries({
     'webhook-id': 'the Delivery-Id',
     'webhook-timestamp': 'when this attempt began, in seconds since 1970',
     'webhook-signature': '`v1,` and an HMAC-SHA256 in base64, for each secret',
-  }).map(([name, meaning]): [string, boolean, string, Json] => [
-    name,
-    false,
-    `If deliveries are [signed](/docs/signatures): ${meaning}.`,
-    { type: 'string' },
-  ]),
+  }).map(([name, meaning]) =>
+    header(name, `If deliveries are [signed](/docs/signatures): ${meaning}.`, { type: 'string' }, false),
+  ),
 ];
 
 const later = {
   description: 'Retried later. Retry-After, in seconds or as a date, can double the wait at most.',
 };
 
-function delivery({
-  id,
-  summary,
-  description,
-  body,
-}: Record<'id' | 'summary' | 'description' | 'body', string>): Json {
+type Call = Record<'id' | 'summary' | 'description' | 'body', string>;
+
+function delivery({ id, summary, description, body }: Call): Json {
   return {
     post: {
       operationId: id,
@@ -147,13 +145,7 @@ function delivery({
       description: `${description} ${how}`,
       // A secret among the custom headers, or a signature, authenticates them.
       security: [],
-      parameters: headers.map(([name, required, description, schema]) => ({
-        name,
-        in: 'header',
-        required,
-        description,
-        schema,
-      })),
+      parameters: headers,
       requestBody: requestBody(body),
       responses: {
         '2XX': { description: 'Delivered. At most 4 KiB of the response are read.' },

@@ -3,8 +3,8 @@ import { boundCells, cellHeader, cellsNamed, mainCell, providerHeader } from '..
 import { minuteMs } from '../platform/durations.ts';
 import { Refusal } from '../platform/errors.ts';
 import { type Context, identify, ok } from '../platform/http/context.ts';
+import { longestMs } from '../platform/http/every-request.ts';
 import { statusOf } from '../platform/http/failures.ts';
-import { longestMs } from '../platform/http/time.ts';
 import { inTime } from '../platform/in-time.ts';
 import { fault } from '../platform/log.ts';
 import { remembered } from '../platform/remembered.ts';

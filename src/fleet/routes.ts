@@ -5,7 +5,7 @@ import { authenticate } from '../accounts/tokens/authenticate.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 import { parse, parseQuery } from '../platform/fields.ts';
 import { readJson, refuseOther } from '../platform/http/body.ts';
-import { type App, type Context, ok } from '../platform/http/context.ts';
+import { type App, by, type Context, ok } from '../platform/http/context.ts';
 import { storedFile } from '../platform/http/stored-file.ts';
 import { QueryTime } from '../platform/query.ts';
 import { capital } from '../platform/text.ts';
@@ -33,17 +33,17 @@ for (const { list } of lists)
 fleetRoutes.get('/changes', authenticate('api'), changes);
 fleetRoutes.put('/connections/:id', authenticate('api'), (c) =>
   identify(c, connections, async (id, externalId) => {
-    if (!(await findItem(c.env, c.get('caller'), connections.list, id))) return undefined;
-    await updateConnection(c.env, c.get('caller'), id, { externalId });
-    return findItem(c.env, c.get('caller'), connections.list, id);
+    if (!(await findItem(...by(c), connections.list, id))) return undefined;
+    await updateConnection(...by(c), id, { externalId });
+    return findItem(...by(c), connections.list, id);
   }),
 );
 fleetRoutes.put('/vehicles/:id', authenticate('api'), (c) =>
-  identify(c, vehicles, (id, externalId) => setVehicleExternalId(c.env, c.get('caller'), id, externalId)),
+  identify(c, vehicles, (id, externalId) => setVehicleExternalId(...by(c), id, externalId)),
 );
 
 async function page(c: Context, list: List) {
-  const { items, next } = await readList(c.env, c.get('caller'), list, {
+  const { items, next } = await readList(...by(c), list, {
     connectionId: connectionIdOf(c, list.connectionRequired),
     query: c.req.queries(),
   });
@@ -53,7 +53,7 @@ async function page(c: Context, list: List) {
 /** An item as its list shows it. `at` finds an archived one. */
 async function item(c: Context, list: List) {
   const { at } = parseQuery(ItemQuery, c.req.queries());
-  const found = await findItem(c.env, c.get('caller'), list, idIn(c, list), at);
+  const found = await findItem(...by(c), list, idIn(c, list), at);
   if (!found) throw notFound(list);
   return ok(c, capital(list.singular), found);
 }
@@ -61,7 +61,7 @@ async function item(c: Context, list: List) {
 /** The same of an accident, with its evidence. */
 async function accident(c: Context) {
   parseQuery(ItemQuery, c.req.queries());
-  const found = await findWithEvidence(c.env, c.get('caller'), idIn(c, accidents.list));
+  const found = await findWithEvidence(...by(c), idIn(c, accidents.list));
   if (!found) throw notFound(accidents.list);
   return ok(c, 'Accident', found);
 }
@@ -69,7 +69,7 @@ async function accident(c: Context) {
 /** A file of an accident's evidence. */
 async function evidence(c: Context) {
   const asked = { accidentId: idIn(c, accidents.list), id: c.req.param('file') ?? '', by: c.get('token').id };
-  const { file, open } = await openFile(c.env, c.get('caller'), asked);
+  const { file, open } = await openFile(...by(c), asked);
   return storedFile(c, file, 'attachment', open);
 }
 
@@ -101,7 +101,7 @@ async function identify(
 }
 
 async function changes(c: Context) {
-  const { items, next, resume } = await readChanges(c.env, c.get('caller'), {
+  const { items, next, resume } = await readChanges(...by(c), {
     connectionId: connectionIdOf(c),
     query: c.req.queries(),
   });

@@ -5,7 +5,7 @@ import { config } from '../platform/config.ts';
 import { invalid } from '../platform/errors.ts';
 import { parse, timestamp } from '../platform/fields.ts';
 import { readJson, readNothing, refuseOther, refuseParameters } from '../platform/http/body.ts';
-import { type App, type Context, ok } from '../platform/http/context.ts';
+import { type App, by, type Context, ok } from '../platform/http/context.ts';
 import { rangeOf } from '../platform/query.ts';
 import { starter } from './deliveries/consumer.ts';
 import { countReplayable, replay } from './deliveries/read/replay.ts';
@@ -39,7 +39,7 @@ export const largestBody = 64 * 1024;
 
 async function list(c: Context) {
   refuseParameters(c);
-  const webhooks = await listWebhooks(c.env, c.get('caller'));
+  const webhooks = await listWebhooks(...by(c));
   return ok(c, 'Webhooks', webhooks.map(presentTo(c)));
 }
 
@@ -50,26 +50,26 @@ async function item(c: Context) {
 
 async function create(c: Context) {
   const input = await readWebhook(c);
-  const webhook = await createWebhook(c.env, c.get('caller'), input);
+  const webhook = await createWebhook(...by(c), input);
   return ok(c, 'Webhook created', present(webhook));
 }
 
 async function update(c: Context) {
   const id = webhookId(c);
   const input = await readWebhook(c, id);
-  const webhook = await updateWebhook(c.env, c.get('caller'), id, input);
+  const webhook = await updateWebhook(...by(c), id, input);
   return ok(c, 'Webhook updated', present(webhook));
 }
 
 async function remove(c: Context) {
   await readNothing(c);
-  await deleteWebhook(c.env, c.get('caller'), webhookId(c));
+  await deleteWebhook(...by(c), webhookId(c));
   return ok(c, 'Webhook deleted', true);
 }
 
 async function rotate(c: Context) {
   await readNothing(c);
-  return ok(c, 'Signing secret rotated', await rotateSecret(c.env, c.get('caller'), webhookId(c)));
+  return ok(c, 'Signing secret rotated', await rotateSecret(...by(c), webhookId(c)));
 }
 
 /** Replays what a webhook has missed, or counts it. */
@@ -78,8 +78,8 @@ async function replayMissed(c: Context) {
   const { id } = await requireWebhook(c);
   const span = rangeOf(from, to);
   const selection = { ...rest, since: span.from, until: span.to };
-  if (dryRun) return ok(c, 'Counted', await countReplayable(c.env, c.get('caller'), id, selection));
-  const { replayed, ...others } = await replay(c.env, c.get('caller'), id, selection);
+  if (dryRun) return ok(c, 'Counted', await countReplayable(...by(c), id, selection));
+  const { replayed, ...others } = await replay(...by(c), id, selection);
   return ok(c, 'Replayed', { count: replayed, ...others } satisfies ReplayOutcome);
 }
 
@@ -94,13 +94,13 @@ async function test(c: Context) {
 function pausing(paused: boolean) {
   return async (c: Context) => {
     await readNothing(c);
-    const webhook = await setPaused(c.env, c.get('caller'), webhookId(c), paused);
+    const webhook = await setPaused(...by(c), webhookId(c), paused);
     return ok(c, `Webhook ${paused ? 'paused' : 'resumed'}`, present(webhook));
   };
 }
 
 async function requireWebhook(c: Context): Promise<StoredWebhook> {
-  const webhook = await findWebhook(c.env, c.get('caller'), webhookId(c));
+  const webhook = await findWebhook(...by(c), webhookId(c));
   if (!webhook) throw invalid('Invalid webhook id');
   return webhook;
 }

@@ -68,7 +68,8 @@ async function removeEntries({ db, commit }: Lease, { accountId, connectionId }:
 
 /**
  * Removes a driver from an owner's archived rows, by writing files again, some at a time. Returns the next
- * cursor, which never points into a day, and undefined when done.
+ * cursor, which never points into a day, and undefined when done. `before` deletes what belongs to a day's rows of the
+ * driver, until it returns undefined.
  * @throws Error, when a file names the driver that the catalog does not name: operators must repair its day
  */
 export async function eraseFromArchive(
@@ -76,6 +77,7 @@ export async function eraseFromArchive(
   owner: Owner,
   driverId: string,
   cursor: string,
+  before: Before = async () => undefined,
 ): Promise<string | undefined> {
   const bucket = bucketOf(env);
   if (!bucket) return undefined;
@@ -90,7 +92,7 @@ export async function eraseFromArchive(
       let isChanged = false;
       for (const folder of days.values())
         for (const { file } of await filesOf(folder))
-          if (await eraseFromFile(folder, file, driverId, lease)) isChanged = true;
+          if (await eraseFromFile(folder, file, driverId, lease, before)) isChanged = true;
       const last = objects.at(-1)?.key;
       if (last) return isChanged ? cursor : `${last.slice(0, last.lastIndexOf('/'))}/~`;
     }
@@ -98,12 +100,15 @@ export async function eraseFromArchive(
   });
 }
 
-/** Writes a file without a driver, if it names them. Returns whether it does. */
+type Before = (day: DayOf, rows: ArchivedRow[]) => Promise<string | undefined>;
+
+/** Writes a file without a driver, if it names them. Returns whether it does, or did. */
 async function eraseFromFile(
   folder: Folder,
   file: string,
   driverId: string,
   { db, commit }: Lease,
+  before: Before,
 ): Promise<boolean> {
   const { day } = folder;
   const isTheirs = (row: ArchivedRow) => row.driverId === driverId;
@@ -112,6 +117,7 @@ async function eraseFromFile(
   const known = parts.find((part) => part.file === file);
   if (known) {
     const rows = await readPart(folder, file);
+    if ((await before(day, rows.filter(isTheirs))) !== undefined) return true;
     const without = rows.map((row) => (isTheirs(row) ? { ...row, driverId: null } : row));
     const written = await writeParts(folder, without);
     const ids = rows.filter(isTheirs).map((row) => row.id);

@@ -1,11 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { jsonList, read, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
+import { leads } from '../../platform/db/leads.ts';
 import { openDatabase } from '../../platform/db/system.ts';
-import { dayMs } from '../../platform/durations.ts';
+import { dayMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { stepWithLease } from '../../platform/jobs/lease.ts';
 import { bucketOf } from '../archive/bucket.ts';
+import type { ArchivedRow } from '../lists/archived.ts';
 import { leaseOf } from './copy.ts';
 import { keyOf } from './evidence.ts';
 
@@ -33,10 +35,27 @@ export const removeEvidence = (
     return '';
   });
 
-/** The evidence of a connection, or of the accidents of a driver. */
+/** The evidence of a connection. */
 export const ofConnection = (id: string): SQL => sql`connection_id = ${id}`;
-export const ofDriver = (id: string): SQL =>
-  sql`accident_id in (select id from accidents where driver_id = ${id})`;
+
+/** The evidence of the accidents that name a driver, or happened on their trips. */
+export const ofDriver = (id: string): SQL => sql`(
+  accident_id in (select id from accidents where driver_id = ${id})
+  or ${duringTrips(sql`select vehicle_id, started_at, ended_at from trips where ${leads(sql`driver_id`, sql`${id}`)}`)})`;
+
+/** The evidence of accidents on trips, given as rows of the archive. */
+export const onTrips = (rows: ArchivedRow[]): SQL => {
+  const trips = rows.map(({ vehicleId, startedAt, endedAt }) => ({ vehicleId, startedAt, endedAt }));
+  return duringTrips(sql`select value->>'vehicleId' as vehicle_id, value->>'startedAt' as started_at,
+    value->>'endedAt' as ended_at from json_each(${JSON.stringify(trips)})`);
+};
+
+/** As the page of an accident finds its trip: by any vehicle with its VIN, also one that has just ended. */
+const duringTrips = (trips: SQL): SQL => sql`accident_id in (
+  select a.id from (${trips}) t cross join vehicles v on v.id = t.vehicle_id
+  cross join accidents a on a.account_id = v.account_id and a.event_time >= t.started_at
+    and a.event_time <= coalesce(t.ended_at + ${15 * minuteMs}, t.started_at + ${dayMs})
+  where a.vehicle_id = v.id or (a.vin = v.vin and a.vin <> ''))`;
 
 /** Deletes what accounts no longer keep: after so many days, or because they keep none since. */
 export async function pruneEvidence(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {

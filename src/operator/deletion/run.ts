@@ -4,7 +4,7 @@ import { deleteAccountRow } from '../../accounts/accounts.ts';
 import { forgetMove } from '../../accounts/moving.ts';
 import { removeTokens } from '../../accounts/tokens/service.ts';
 import { eraseFromArchive, removeArchive } from '../../fleet/archive/remove.ts';
-import { ofConnection, ofDriver, removeEvidence } from '../../fleet/evidence/remove.ts';
+import { ofConnection, ofDriver, onTrips, removeEvidence } from '../../fleet/evidence/remove.ts';
 import { removeExports } from '../../fleet/exports/run.ts';
 import { type Action, changeRows } from '../../fleet/record-changes.ts';
 import {
@@ -103,7 +103,9 @@ const steps: Record<Kind, Record<string, Step>> = {
     references: (env, deletion) =>
       eraseReferences(openDatabase(env), deletion.id, noted(deletion, 'changed')),
     archive: (env, { accountId, connectionId, id, cursor }) =>
-      eraseFromArchive(env, { accountId, connectionId }, id, cursor),
+      eraseFromArchive(env, { accountId, connectionId }, id, cursor, async ({ kind }, rows) =>
+        kind === 'trips' ? removeEvidence(env, { accountId }, onTrips(rows)) : undefined,
+      ),
     exports: removeExports,
     recipients: inRows('safety_events', 'email', eraseRecipient),
     'recipients in notifications': inRows('notifications', 'email', eraseFromNotifications),

@@ -1,11 +1,12 @@
 import { env } from 'cloudflare:workers';
+import { archive } from '../../../src/fleet/archive/job.ts';
 import { copyEvidence } from '../../../src/fleet/evidence/copy.ts';
 import { pruneEvidence } from '../../../src/fleet/evidence/remove.ts';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { withoutArchive } from '../../support/archive.ts';
 import { copyAll, crash, filesOf, keepFor, linked, media, video } from '../../support/evidence.ts';
-import { driver } from '../../support/records.ts';
+import { driver, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { call, operator, type World, world, worldBefore } from '../../support/world.ts';
 
@@ -79,6 +80,26 @@ describe('evidence is deleted with its file', () => {
     await continueDeletions(env);
     expect(await kept()).toBe(1);
     await crash(us, [linked('/road.mp4')], crashed);
+    expect(await kept()).toBe(1);
+  });
+
+  it.each(['', 'archived '])('with the driver of the %strip that it happened on', async (archived) => {
+    const eventTime = new Date(Date.now() - (archived ? 60 : 1) * dayMs);
+    const [began, ended, later] = [-1, 1, 60].map((minutes) =>
+      new Date(eventTime.getTime() + minutes * 60_000).toISOString(),
+    );
+    const own = { sourceId: 'their trip', driver: 'driver-1', startedAt: began, endedAt: ended };
+    await us.send(vehicle(), driver(), trip(own));
+    await stored(us, { eventTime: eventTime.toISOString() });
+    await stored(us, { eventTime: later });
+    await archive(env);
+    const [{ id = '' } = {}] = await rows<{ id: string }>(
+      'select id from drivers where account_id = ?1',
+      us.accountId,
+    );
+    await operator.post(`/operator/drivers/${id}/erasure`, {});
+    await continueDeletions(env);
+    expect(await rows('select 1 from deletions where id = ?1', id)).toEqual([]);
     expect(await kept()).toBe(1);
   });
 

@@ -88,14 +88,17 @@ const last = (files: EvidenceFile[]): string =>
     .toSorted()
     .at(-1) ?? '';
 
+/** Room for a picture of a camera before it is there, so that nothing moves. */
+const frame = 'aspect-video w-full rounded bg-base-200 object-contain';
+
 const Shown = ({ file: { kind, camera }, src }: { file: EvidenceFile; src: string }) => {
   const name = camera ? `${capital(kind)}, ${camera}` : capital(kind);
   if (kind === 'video')
     return (
-      <video class="w-full rounded" controls preload="metadata" src={src} aria-label={name}>
+      <video class={frame} controls preload="metadata" src={src} aria-label={name}>
         <track kind="captions" />
       </video>
     );
-  if (kind === 'photo') return <img class="w-full rounded" loading="lazy" src={src} alt={name} />;
+  if (kind === 'photo') return <img class={frame} loading="lazy" src={src} alt={name} />;
   return <LinkButton href={src} name={`Download the ${kind}`} icon="download" />;
 };

@@ -33,6 +33,7 @@ it('the page of an accident plays its videos, shows its photos, and says what is
     `${path}/evidence/${files.find((file) => file.kind === kind && file.state === 'stored')?.id}`;
   expect(html).toMatch(new RegExp(`<video[^>]* src="${of('video')}"[^>]* aria-label="Video, Road"`));
   expect(html).not.toContain('autoplay');
+  for (const tag of ['video', 'img']) expect(html).toMatch(new RegExp(`<${tag} class="aspect-video w-full `));
   expect(html).toContain(`src="${of('photo')}" alt="Photo, Cab"`);
   const text = await ann.textAt(path);
   for (const said of [

@@ -21,9 +21,9 @@ import {
   video,
 } from '../../support/evidence.ts';
 import { rows, value } from '../../support/rows.ts';
-import { world, worldBefore } from '../../support/world.ts';
+import { issueLimited, world, worldBefore } from '../../support/world.ts';
 
-const us = worldBefore(beforeEach);
+const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
 beforeEach(async () => {
   await rows('delete from evidence');
   await keepFor(us, 90);
@@ -339,6 +339,13 @@ describe('a stored file', () => {
     expect(parts).toEqual([206, 206, 206]);
     expect(new Set(sizes)).toEqual(new Set([partBytes]));
     expect((await filesOf(us, id)).map(({ state }) => state)).toEqual(['stored', 'stored']);
+  });
+
+  it('is for tokens of its connection, if they are limited', async () => {
+    const [own, other] = await Promise.all(
+      us.connections.map((connection) => issueLimited(us.accountId, [connection.id])),
+    );
+    expect([(await get(undefined, own)).status, (await get(undefined, other)).status]).toEqual([200, 404]);
   });
 
   it('is for tokens of its account alone, and the audit log has once an hour who opened it', async () => {

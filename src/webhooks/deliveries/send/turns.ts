@@ -11,9 +11,9 @@ export const transactions = fairQueue({
   pauseMs: halfTheTime(20),
 });
 
-/** The workers of an account in an isolate: their calls take memory. */
+/** The workers of an account in an isolate, whose calls take memory: enough for 20 receivers at their widest window. */
 const workers = fairQueue({
-  atOnce: 120,
+  atOnce: 200,
   maxWaiting: 1_000,
   timeoutMs: 5_000,
   stepMs: 10,

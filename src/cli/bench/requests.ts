@@ -4,7 +4,7 @@ import { mainCell } from '../../platform/cells.ts';
 import { forget, newAccount, newEvents } from './account.ts';
 import { type Benchmark, compare, comparedWithBare } from './harness.ts';
 
-const sizes = { rounds: 5, amount: 1500 };
+const sizes = { rounds: 5, amount: 600 };
 const smallest = { rounds: 0, amount: 50 };
 const list = '/vehicles?limit=50';
 

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { transaction } from '../../src/platform/db/database.ts';
 import { openDatabase } from '../../src/platform/db/system.ts';
+import { minuteMs } from '../../src/platform/durations.ts';
 import { fromStored } from '../../src/webhooks/deliveries/policy.ts';
 import { claimStatements, readClaim } from '../../src/webhooks/deliveries/send/claim.ts';
 import { rows, value } from './rows.ts';
@@ -72,10 +73,10 @@ export async function unattempted<T>(webhookId: string, happen: () => Promise<T>
   return result;
 }
 
-/** Makes the webhook's pending deliveries due now, and its circuit. */
+/** Makes the webhook's pending deliveries due since a minute, and its circuit. For days, they would be given up. */
 export async function makeDue(webhookId: string): Promise<void> {
   const pending = `status = 'pending' and webhook_id = ?1`;
-  await rows(`update deliveries set next_attempt_at = 0 where ${pending}`, webhookId);
+  await rows(`update deliveries set next_attempt_at = ?2 where ${pending}`, webhookId, Date.now() - minuteMs);
   await rows('update webhook_health set open_until = 0 where webhook_id = ?1', webhookId);
 }
 

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { newId } from '../../../../src/platform/db/ids.ts';
+import { minuteMs } from '../../../../src/platform/durations.ts';
 import {
   accidentRetryMs,
   circuitAccidentOpenings,
@@ -126,8 +127,10 @@ describe('when a receiver succeeds again', () => {
     await makeDue(hook.id);
     await later();
     await rows(
-      `update deliveries set next_attempt_at = 0 where (webhook_id, id) = (select webhook_id, max(id) from deliveries where webhook_id = ?1)`,
+      `update deliveries set next_attempt_at = ?2 where webhook_id = ?1
+        and id = (select max(id) from deliveries where webhook_id = ?1)`,
       hook.id,
+      Date.now() - minuteMs,
     );
     heard.responds(ok);
     await minute();

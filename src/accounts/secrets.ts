@@ -26,6 +26,6 @@ export function withCell(env: Env, secret: string): string {
 /** The secret in what `withCell` made, whichever cell that was. */
 export const secretIn = (value: string): string => value.slice(value.indexOf('.') + 1);
 
-/** Whether `newSecret` made this secret. Needs no I/O, and does not say whether it is still valid. */
+/** Whether `newSecret` made this secret. Needs no I/O, and does not say whether it is valid. */
 export const isSecret = (env: Env, kind: SecretKind, secret: string): Promise<boolean> =>
   hasChecksum(config(env).headerKeys, kind, secret.slice(0, randomLength), secret.slice(randomLength));

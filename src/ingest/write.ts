@@ -104,7 +104,7 @@ function keep(db: Database, { keeper, entries }: Batch) {
   };
 }
 
-/** How many rows changed, the places of those to warn of, and the ids of missing parents, by parent. */
+/** How many rows changed, the places of those to warn of, and missing parents' ids by parent. */
 type Kept = { changed: number; warned: number[]; missing: string[][] };
 
 /** The warnings of records that deserve one now that they are written. */

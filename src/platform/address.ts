@@ -27,7 +27,7 @@ export function isVisible(url: string): boolean {
 }
 export const mustBeVisible = 'must not contain white space, control characters or others that cannot be seen';
 
-/** The service's own host name, which must not call itself, and whether this machine may be called. */
+/** The service's own host, which must not call itself, and whether this machine may be called. */
 export type ReceiverPolicy = { ownHost?: string | undefined; allowLoopback: boolean };
 
 /** Reserved names, and those of private networks, which are never public. */

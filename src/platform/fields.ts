@@ -51,7 +51,7 @@ type Shape = { type: string; entries?: { [name: string]: Shape }; wrapped?: Shap
 export const isObject = (input: unknown): input is { [name: string]: unknown } =>
   typeof input === 'object' && input !== null && !Array.isArray(input);
 
-/** `input` without what is unknown, of which it tells `refuse`, and without what is as if absent. */
+/** `input` without what is unknown, of which it tells `refuse`, and what is as if absent. */
 function tidied(
   { entries, wrapped }: Shape,
   input: unknown,
@@ -160,7 +160,7 @@ export const Timestamp = v.pipe(
 
 const formats = { anyOf: [{ format: 'date-time' }, { format: 'date' }] };
 
-/** The same, or a date, which means midnight UTC. Records have times: what happened did so at one. */
+/** The same, or a date, which means midnight UTC. Records have times. */
 export const TimeOrDay = v.pipe(
   v.string(),
   v.metadata({ type: 'string', ...formats }),

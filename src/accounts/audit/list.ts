@@ -18,7 +18,7 @@ export async function listAudit(env: Env, caller: Caller, slice: SliceQuery): Pr
   return cutSlice(rows.map(entryOf), slice, ({ seq }) => ({ sort: seq, id: accountId }));
 }
 
-/** A slice of the audit log of all accounts, newest first. @throws Refusal: invalid, for a cursor */
+/** A slice of the audit log of all accounts, newest first. @throws Refusal: invalid cursor */
 export async function listAllAudit(env: Env, slice: SliceQuery): Promise<Slice<Entry>> {
   const after = slice.after ? sql`and (at, account_id, seq) < ${placeOf(slice.after)}` : sql.empty();
   const rows = await select(

@@ -26,7 +26,7 @@ export const isWellFormed = (value: string): boolean =>
 
 export const cellInToken = (value: string): string => wellFormed.exec(value)?.[1] ?? mainCell;
 
-/** Whether `value` has our keyed checksum. False for junk, and when its key has been rotated out. */
+/** Whether `value` has our keyed checksum. False for junk, and when its key is gone. */
 export const isRecognised = (value: string, keys: SealingKey[]): Promise<boolean> =>
   hasChecksum(
     keys,

@@ -169,7 +169,7 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
   return visible(row);
 }
 
-/** Looks up a credential by its hash in D1. Undefined for one that is unknown, revoked or expired. */
+/** Looks up a credential by its hash in D1. Undefined if unknown, revoked or expired. */
 export async function findToken(env: Env, hash: string): Promise<KnownToken | undefined> {
   const now = Date.now();
   const { provider, tsp, incidentTypeMap } = connections;

@@ -34,14 +34,14 @@ export async function startBenchStack(folder: string, rateLimits: boolean, cells
   const closing: { stop: () => void }[] = [];
   return {
     ...{ ...stack, call, closing },
-    /** Measures without limiter and log, whose local cost says nothing about Cloudflare's network. */
+    /** Measures without limiter and log, whose local cost says nothing about production. */
     async quietly<T>(measure: () => Promise<T>): Promise<T> {
       await call('/bench/quiet?on');
       const measured = await measure();
       await call('/bench/quiet');
       return measured;
     },
-    /** Starts a receiver that responds after `ms`, and stops with the stack, as all in `closing`. */
+    /** Starts a receiver that responds after `ms`, and stops with the stack, as all `closing`. */
     async receiver(ms = 0) {
       const counter = await startCounter(stack.certificates, ms);
       closing.push(counter);

@@ -6,7 +6,7 @@ import { buildDocuments } from '../site/build.ts';
 
 export const clientDirectory = join(localDirectory, 'client');
 
-/** Builds the typed client: what Redocly generates from the OpenAPI documents, behind `index.ts`. */
+/** Builds the typed client: what Redocly generates from the documents, behind `index.ts`. */
 export function buildClient(): void {
   const sources = join(clientDirectory, 'src');
   rmSync(clientDirectory, { recursive: true, force: true });

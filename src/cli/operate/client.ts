@@ -29,7 +29,7 @@ export class ApiError extends Error {
 export type Operator = {
   /** Returns the data of a response; of a list all parts, unless a limit is given. */
   call: <C extends Call>(call: C, ...asked: Given<C>) => Promise<Data<C>>;
-  /** Writes what is at a path below `/operator` to a file for its owner alone, once it is complete. */
+  /** Writes what is at a path below `/operator` to a file for its owner alone, once complete. */
   download: (path: string, file: string) => Promise<void>;
 };
 

@@ -44,7 +44,7 @@ export const wholeNumber = (min: number, max: number) => (text: string) => {
 
 const keysFile = join(localDirectory, 'deploy/fleet.env');
 
-/** Adds what `.local/deploy/fleet.env` has to the environment, which comes first. @throws ApiError */
+/** Adds what `.local/deploy/fleet.env` has to the environment, which wins. @throws ApiError */
 function readKeysFile(): void {
   if (!existsSync(keysFile)) return;
   if (statSync(keysFile).mode & 0o077)

@@ -5,7 +5,7 @@ import { words } from './words.ts';
 
 export type Json = { [key: string]: unknown };
 
-/** The components of valibot schemas, of their input with words and examples, or of their output. */
+/** The components of valibot schemas, of input with words and examples, or of output. */
 export function components(
   schemas: Record<string, v.GenericSchema>,
   typeMode: 'input' | 'output' = 'input',

@@ -159,7 +159,7 @@ const refusal = failing(400, '`message` says why, and `errors` which fields are 
   'Unknown account',
 ]);
 
-/** The fields of an operation's query, each with its description by `operation.field` or `field`. */
+/** The fields of an operation's query, each described by `operation.field` or `field`. */
 function queryParameters(id: string, { part, query = part && SliceParameters }: Declared): Parameter[] {
   if (!query) return [];
   const { [id]: { properties = {}, required = [] } = {} } = components({ [id]: query }) as {

@@ -55,7 +55,7 @@ function searchIndex(pages: Page[]): string {
   return JSON.stringify({ options, index });
 }
 
-/** A lead without a last sentence that only introduces what is below it, unless it is the only one. */
+/** A lead without a last sentence that only introduces what follows, unless it is alone. */
 const summaryOf = (lead = ''): string => lead.replace(/(?<=[.?]) [^.?]*:$/, '').replace(/:$/, '.');
 
 /** The index for programs that read documentation, in the format of llmstxt.org. */

@@ -67,7 +67,7 @@ export const nameIn = ({ $ref }: Ref): string => $ref.slice($ref.lastIndexOf('/'
 export const parametersOf = ({ components }: ApiDocument, { parameters = [] }: Operation): Parameter[] =>
   parameters.flatMap((one) => ('$ref' in one ? (components.parameters[nameIn(one)] ?? []) : one));
 
-/** The API reference in Markdown: operations by tag, calls of receivers, and the fields of objects. */
+/** The API reference in Markdown: operations by tag, receivers' calls, and fields of objects. */
 export function referenceMarkdown(document: ApiDocument): string {
   const { info, tags, paths, webhooks, components } = document;
   const calls: Call[] = [

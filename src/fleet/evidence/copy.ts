@@ -26,7 +26,7 @@ const maxAttempts = 12;
 
 const maxRedirects = 3;
 
-/** How long a part of a copy may take: an invocation lives for 30 s, and begins nothing after ten. */
+/** How long a part of a copy may take: an invocation lives 30 s, and begins nothing after ten. */
 const callMs = 18_000;
 
 /** Who changes an account's files: one invocation at a time. */
@@ -49,7 +49,7 @@ const accountsDue = (now: number): SQL => sql`
 /** SQL for whether anything is to be copied. */
 export const copiesAreDue = (now: number): SQL => sql`exists (${accountsDue(now)})`;
 
-/** Starts an invocation for each account with files to be copied, so that none waits for another. */
+/** Starts an invocation for each account with files to copy, so that none waits for another. */
 export async function startCopies(env: Env, now = Date.now()): Promise<void> {
   const due = await read<{ id: string }>(openDatabase(env))`${accountsDue(now)}`;
   const messages = due.map(({ id }): CopyMessage => ({ copy: id }));

@@ -18,7 +18,7 @@ const nowAndBefore = ({ days, starts }: Span): Quarters[] => [
 /** The place of the days themselves in `nowAndBefore`. */
 const current = sql`1`;
 
-/** The counts of time spans by `place`: of whole UTC days, of hours around them, and of quarters. */
+/** The counts of time spans by `place`: of UTC days, of hours around them, and of quarters. */
 function countsOf({ accountId }: Caller, spans: Quarters[]): SQL {
   const [from, to] = [sql`d.value->>0`, sql`d.value->>1`];
   const [firstHour, lastHour] = [sql`(${from} + 3) / 4`, sql`${to} / 4`];

@@ -91,7 +91,7 @@ const scanned = 5_000;
 /** How many bytes of rows a page has at most: its request is held in memory. */
 const maxPageBytes = 8_000_000;
 
-/** Reads the account's next rows of a table; `next` is after which row they continue, if they do. */
+/** Reads the account's next rows of a table; `next` is the row after which they go on, if so. */
 export async function nextRows(
   { DB }: Pick<Env, 'DB'>,
   table: Moved,

@@ -64,7 +64,7 @@ export const failedDeletions = (db: Database) =>
     from (select * from deletions order by due_at limit ${maxDeletionsListed})
     where problem is not null limit ${maxListed}`;
 
-/** Does one bounded chunk of a step. Returns the cursor for the next one, or undefined when done. */
+/** Does one bounded chunk of a step. Returns the next one's cursor; undefined when done. */
 type Step = (env: Env, deletion: Deletion) => Promise<string | undefined>;
 
 /** A step that changes an account's rows of a table, or those for a connection or address. */

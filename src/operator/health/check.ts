@@ -21,7 +21,7 @@ type Probes = { [name in Check['name']]?: () => Promise<Found> };
 const usual = { probeMs: 10_000, holdMs: 20_000, messagesMs: 20_000 };
 type Times = typeof usual;
 
-/** Checks all that the deployed service depends on, and its schema by fingerprints. Never throws. */
+/** Checks all that the service depends on, and its schema by fingerprints. Never throws. */
 export async function checkService(env: Env, asked: ServiceCheck, times = usual): Promise<Check[]> {
   const parts = [probesOf(env, asked, times), otherProbes(env, asked.email)];
   return (await Promise.all(parts.map((probes) => run(probes, times)))).flat();
@@ -97,7 +97,7 @@ function probesOf(env: Env, { schema, writes }: ServiceCheck, times: Times): Pro
 /** How many queries an invocation may make on Workers Free. */
 const freeQueries = 50;
 
-/** Whether each query of a batch counts. It comes last, for no query works afterwards if each does. */
+/** Whether each query of a batch counts. It comes last: if each does, no query works afterwards. */
 async function exceedQueries(env: Env): Promise<Found> {
   if (config(env).allowLoopbackReceivers) return off('only a deployment can show whether each counts');
   const queries = Array.from({ length: 1001 }, () => env.DB.prepare('select 1'));
@@ -169,7 +169,7 @@ async function useBucket(bucket: R2Bucket | undefined): Promise<Found> {
 /** A queue message that only records when it arrived. */
 export type ProbeMessage = { check: `check/${string}` };
 
-/** Sends two messages. Returns when, when they came by the database's clock, and how many were held. */
+/** Sends two messages. Returns when, when they came by D1's clock, and how many were held. */
 async function sendMessages(env: Env, { probeMs, holdMs, messagesMs }: Times) {
   const db = openDatabase(env);
   const id = newId();

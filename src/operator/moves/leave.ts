@@ -104,7 +104,7 @@ async function accountOf(env: Env, id: string): Promise<AccountRow> {
   return found;
 }
 
-/** The ids of HEADER_KEYS, each with what shows that another cell has the same key under that id. */
+/** The ids of HEADER_KEYS, each with what shows that another cell has the same key. */
 export const keySums = (env: Env): Promise<string[]> =>
   Promise.all(
     config(env).headerKeys.map(async (key) => `${key.id} ${await checksum([key], 'move', key.id)}`),

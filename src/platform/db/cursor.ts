@@ -11,7 +11,7 @@ export type CursorKeys = readonly (string | number)[];
 /** The same for a list ordered by a number and then by id. */
 export type Position = { sort: number; id: string };
 
-/** The form of a D1 bookmark with the name of its cell. It must leave room for the rest of a cursor. */
+/** The form of a D1 bookmark with the name of its cell. It leaves room for the rest of a cursor. */
 const bookmarkForm = /^[\w:.-]{1,300}$/;
 
 /** Encodes where a page of `list` ends as an opaque cursor; `bookmark`: how much the reader has seen. */

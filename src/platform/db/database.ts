@@ -10,14 +10,14 @@ export type Database = { d1: Pick<D1Database, 'prepare' | 'batch'> };
 /** A statement that only reads: ``read<Row>(db)`select …` ``. */
 export const read = <T>(db: Database) => template('read', db, rowsIn<T>);
 
-/** The same with D1's result: its rows and, in `meta`, what it cost and how large the database is. */
+/** The same with D1's result: its rows and, in `meta`, its cost and the database's size. */
 export const readResult = (db: Database) => template('read', db, wholeResult);
 
 /** A statement that reads one `value`, which dry runs read as well. */
 export const readValue = <T>(db: Database) =>
   template('value', db, rowsIn<{ value: T }>, (query) => sql`select (${query}) as value`);
 
-/** A statement that writes, with D1's result. `writeReturning` reads each returned row twice more. */
+/** A statement that writes, with D1's result. `writeReturning` reads each row twice more. */
 export const write = (db: Database) => template('write', db, wholeResult);
 
 /** A statement that writes. Its result is what it returns, of type `T`. */
@@ -128,7 +128,7 @@ export async function transaction<const S extends Statements>(
   }
 }
 
-/** The statements, which keep their values in a table, and one that fails with these and undoes all. */
+/** The statements, which keep their values in a table, and one that fails with these. */
 function asDryRun(db: Database, items: Statement[]): Statement[] {
   const kept = items.map((one, place) =>
     one.kind === 'value'

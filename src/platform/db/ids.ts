@@ -1,6 +1,6 @@
 import { v5 as uuidV5, v7 as uuidV7 } from 'uuid';
 
-/** The namespace under which the ids of records are derived. Changing it would orphan every record. */
+/** The namespace under which the ids of records are derived. A change would orphan all records. */
 const RECORDS = '6f0c1f9e-3f5d-5c0e-9a57-0d6f6f5b8f21';
 
 /** A new id, of now or of `ms` since 1970; ids sort by time. */

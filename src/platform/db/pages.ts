@@ -72,7 +72,7 @@ export function scan({ columns, source, order, passes, limit, most = maxScanned 
     where hit or nth = ${most} limit ${limit + 1}`;
 }
 
-/** The page among a scan's rows, and the row after which the next page begins, if there may be more. */
+/** The page among a scan's rows, and the row after which the next one begins, if any. */
 export function cutScan<T extends Scanned>(
   rows: T[],
   limit: number,
@@ -168,7 +168,7 @@ export const connectionIds = (caller: Caller): SQL =>
   sql`select id from connections where ${and(sql`account_id = ${caller.accountId}`, isWithin(caller, sql`id`))}
     order by created_at, id limit ${maxConnectionsMerged}`;
 
-/** The conditions that begin and end the range of a page. A continued range begins at its position. */
+/** The conditions that begin and end the range of a page. One that is continued begins there. */
 function boundsOf(query: PageQuery): { begin: (SQL | undefined)[]; end: (SQL | undefined)[] } {
   const { after, from, to, scope, descending } = query;
   const [sort, id] = orderOf(query);

@@ -4,7 +4,7 @@ import { Refusal } from '../errors.ts';
 /** How long a passed check is cached, in milliseconds since before it was sent. */
 export const cacheTtlMs = 2000;
 
-/** When every check from before a revocation has expired; a twentieth allows for imprecise clocks. */
+/** When every check from before a revocation has expired; a twentieth more for imprecise clocks. */
 export const allExpiredMs = 1.05 * cacheTtlMs;
 
 /** Returns once no isolate has a cached check of a credential that was just revoked. */

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { authenticate } from '../accounts/tokens/authenticate.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 import { parse, parseQuery } from '../platform/fields.ts';
-import { readJson, refuseOther } from '../platform/http/body.ts';
+import { readJson, refuseOther, refuseParameters } from '../platform/http/body.ts';
 import { type App, by, type Context, ok } from '../platform/http/context.ts';
 import { storedFile } from '../platform/http/stored-file.ts';
 import { QueryTime } from '../platform/query.ts';
@@ -25,7 +25,7 @@ import { readList } from './service.ts';
 /** Each registered list, its items by id, and the change feed. */
 export const fleetRoutes = new Hono<App>()
   .get('/accidents/:id', authenticate('api'), accident)
-  .get('/accidents/:id/evidence/:file', authenticate('api'), evidence);
+  .get('/accidents/:id/evidence/:evidenceId', authenticate('api'), evidence);
 for (const { list } of lists)
   fleetRoutes
     .get(list.path, authenticate('api'), (c) => page(c, list))
@@ -68,7 +68,12 @@ async function accident(c: Context) {
 
 /** A file of an accident's evidence. */
 async function evidence(c: Context) {
-  const asked = { accidentId: idIn(c, accidents.list), id: c.req.param('file') ?? '', by: c.get('token').id };
+  refuseParameters(c);
+  const asked = {
+    accidentId: idIn(c, accidents.list),
+    id: c.req.param('evidenceId') ?? '',
+    by: c.get('token').id,
+  };
   const { file, open } = await openFile(...by(c), asked);
   return storedFile(c, file, 'attachment', open);
 }

@@ -9,7 +9,7 @@ import type { Slice } from '../platform/db/cursor.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 import { parse, parseQuery } from '../platform/fields.ts';
-import { readJson, readNothing } from '../platform/http/body.ts';
+import { readJson, readNothing, refuseParameters } from '../platform/http/body.ts';
 import { type App, type Context, file, ok } from '../platform/http/context.ts';
 import { limitByAddress } from '../platform/http/limits.ts';
 import { cursorFor, requestedSlice, SliceParameters } from '../platform/http/requested-slice.ts';
@@ -50,8 +50,9 @@ operatorRoutes.get('/metrics', async (c) => {
   return c.body(await metricsText(c.env));
 });
 
-operatorRoutes.get('/accounts/:id/exports/:export/:file', async (c) => {
-  const { id, export: exportId, file: name } = c.req.param();
+operatorRoutes.get('/accounts/:id/exports/:exportId/:file', async (c) => {
+  refuseParameters(c);
+  const { id, exportId, file: name } = c.req.param();
   return file(c, await openFile(c.env, operatorIn(id), exportId, name));
 });
 

@@ -15,7 +15,7 @@ import { deliveries, deliveryOperations } from './deliveries.ts';
 import { document, Failure, type Operation } from './document.ts';
 import { examples, itemName } from './examples.ts';
 import { idParameter, listChanges, listOperations, listParameters } from './lists.ts';
-import { retry } from './responses.ts';
+import { failing, retry } from './responses.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** The fields of an accident, which is an object. */
@@ -40,7 +40,10 @@ export const clientDocument = (): Json =>
       'only: ignore unknown properties and headers.',
     groups: {
       Webhooks: ['Where notifications go.', webhookOperations],
-      Fleet: ['What telematics providers report, in lists.', { ...listOperations(), listChanges }],
+      Fleet: [
+        'What telematics providers report, in lists.',
+        { ...listOperations(), getEvidence, listChanges },
+      ],
       Service: ['The service itself.', { health }],
       Deliveries: [
         'The calls that your receiver gets from the service, and their status.',
@@ -87,6 +90,31 @@ export const clientDocument = (): Json =>
     tooLarge: ['Request body is larger than 64 KiB'],
     webhooks: deliveries(),
   });
+
+const getEvidence: Operation = {
+  call: 'get /accidents/{id}/evidence/{evidenceId}',
+  summary: 'Get a file of an accident',
+  description: 'A file of its `evidence` that is `stored`, or a range of it, as video players need it.',
+  parameters: [
+    { written: idParameter("The accident's `eventId`.", 'Accident', 'eventId') },
+    { written: { ...idParameter('The `id` of the evidence.', 'Evidence'), name: 'evidenceId' } },
+    {
+      written: {
+        name: 'Range',
+        in: 'header',
+        description: 'One range of bytes, such as `bytes=0-1023`. Anything else is ignored.',
+        schema: { type: 'string' },
+      },
+    },
+  ],
+  reply: { file: 'The file. Its `Content-Type` is the `contentType` of the evidence.', ranges: true },
+  others: {
+    404: failing(404, 'Your account has none with these ids, or its file is not stored.', [
+      'Accident not found',
+      'Evidence not found',
+    ]),
+  },
+};
 
 const UnhealthyReply = v.object({
   ...Failure.entries,

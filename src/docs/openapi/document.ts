@@ -30,7 +30,7 @@ export type Operation = {
   parameters?: Parameter[];
   /** The component of its body. */
   body?: string;
-  reply: Reply;
+  reply: Reply | FileReply;
   /** Its 400s, besides those of its parameters and of all operations with a body. */
   refusals?: Refusals;
   /** Responses in addition to those of all operations. */
@@ -53,6 +53,9 @@ export type Reply = {
   /** Whether there is always a cursor for the next call. */
   resumable?: boolean;
 };
+
+/** A successful response that is a file, which this describes, of any type unless `type` says which. */
+export type FileReply = { file: string; type?: string; ranges?: true };
 
 /** 400s: a message, or a field and what it must be, which is also the usual message. */
 export type Refusals = (string | Refused | undefined)[];
@@ -77,7 +80,7 @@ export function document(parts: Parts): Json {
     for (const [id, operation] of Object.entries(operations)) {
       const [method = '', path = ''] = operation.call.split(' ');
       paths[path] = { ...paths[path], [method]: written(id, operation, tag) };
-      envelopes[operation.reply.name] = envelope(operation.reply);
+      if ('name' in operation.reply) envelopes[operation.reply.name] = envelope(operation.reply);
     }
   return {
     openapi: '3.1.1',
@@ -116,14 +119,35 @@ function written(id: string, operation: Operation, tag: string): Json {
     ...(parameters.length > 0 && { parameters: parameters.map(({ written }) => written) }),
     ...(body && { requestBody: requestBody(body) }),
     responses: {
-      200: {
-        description: reply.message,
-        headers: headersFor(security),
-        content: { 'application/json': { schema: ref(reply.name), example: exampleOf(reply) } },
-      },
+      ...('file' in reply ? fileResponses(reply, security) : { 200: ofReply(reply, security) }),
       ...failuresOf(operation),
       ...operation.others,
     },
+  };
+}
+
+const ofReply = (reply: Reply, security: string): Json => ({
+  description: reply.message,
+  headers: headersFor(security),
+  content: { 'application/json': { schema: ref(reply.name), example: exampleOf(reply) } },
+});
+
+const contentRange = {
+  description: 'Which bytes of the file these are, and how many it has.',
+  required: true,
+  schema: { type: 'string', examples: ['bytes 0-1023/8412310'] },
+};
+
+function fileResponses({ file, type = '*/*', ranges }: FileReply, security: string): Json {
+  const headers = headersFor(security);
+  const content = { [type]: { schema: { type: 'string', format: 'binary' } } };
+  const ranged = { ...headers, 'Content-Range': contentRange };
+  return {
+    200: { description: file, headers, content },
+    ...(ranges && {
+      206: { description: 'The range that was asked for.', headers: ranged, content },
+      416: { description: 'The file has no such range. There is no body.', headers: ranged },
+    }),
   };
 }
 

@@ -103,6 +103,27 @@ const ring: Operation = {
   reply: { name: 'RingReply', message: 'Pull is due', data: { type: 'null' } },
 };
 
+const refusal = failing(400, '`message` says why, and `errors` which fields are invalid.', [
+  'Unknown account',
+]);
+
+const exportedFile: Operation = {
+  call: 'get /operator/accounts/{id}/exports/{exportId}/{file}',
+  security: 'OperatorKey',
+  summary: 'Download a file of an export',
+  parameters: ['id', 'exportId', 'file'].map(pathParameter),
+  reply: { file: 'The file, CSV or Parquet.' },
+  others: { 400: refusal, 404: failing(404, 'There is none, or not any more.', ['Not found']) },
+};
+
+const metrics: Operation = {
+  call: 'get /operator/metrics',
+  security: 'OperatorKey',
+  summary: 'Get metrics',
+  description: 'For Prometheus.',
+  reply: { file: 'The metrics in the text format of Prometheus.', type: 'text/plain' },
+};
+
 const declared: Declared[] = Object.values(operations);
 
 const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
@@ -128,11 +149,11 @@ const groups: { [tag: string]: [about: string, Record<string, Declared>, Operati
   Deliveries: ['Deliveries of notifications to webhooks.', webhooks.webhookOperations],
   'Team channels': ["Where accounts' teams are notified.", channels.channelOperations],
   Users: ['Who signs in to the portal.', accounts.userOperations],
-  Exports: ["Accounts' data as files.", accounts.exportOperations],
+  Exports: ["Accounts' data as files.", accounts.exportOperations, { exportedFile }],
   'Audit log': ['Who changed what.', accounts.auditOperations],
   Moves: ['Moving accounts from one cell to another.', moves.moveOperations],
   Deletion: ['Deleting accounts and connections, and erasing drivers.', deletion.deletionOperations],
-  Service: ['The service itself.', service.serviceOperations],
+  Service: ['The service itself.', service.serviceOperations, { metrics }],
 };
 
 function operationOf([id, operation]: [id: string, Declared]): [id: string, Operation] {
@@ -154,10 +175,6 @@ function operationOf([id, operation]: [id: string, Declared]): [id: string, Oper
   };
   return [id, written];
 }
-
-const refusal = failing(400, '`message` says why, and `errors` which fields are invalid.', [
-  'Unknown account',
-]);
 
 /** The fields of an operation's query, each described by `operation.field` or `field`. */
 function queryParameters(id: string, { part, query = part && SliceParameters }: Declared): Parameter[] {

@@ -34,6 +34,8 @@ type Parameter = {
 };
 
 export type Content = {
+  /** Of a file, in responses. */
+  '*/*'?: object;
   'application/json': { schema: Schema; example?: unknown; examples?: { [name: string]: { value: Failed } } };
 };
 
@@ -126,6 +128,7 @@ function callSection(document: ApiDocument, { method, path, operation }: Call): 
     table(['Parameter', 'Type', 'Meaning'], parametersOf(document, operation).map(parameterRow)),
     body && `Body: ${typeOf(body.schema)}.`,
     success && returned(document, success.schema),
+    fileOf(operation),
     // One item is as its list shows it, which has an example.
     success && !(method === 'GET' && path?.endsWith('/{id}'))
       ? fence('json 200', JSON.stringify(success.example, null, 2))
@@ -137,6 +140,12 @@ function callSection(document: ApiDocument, { method, path, operation }: Call): 
 function successOf({ responses }: Operation): Content['application/json'] | undefined {
   const reply = responses[200];
   return reply && 'content' in reply ? reply.content?.['application/json'] : undefined;
+}
+
+/** What a response without JSON says of its file. */
+function fileOf({ responses }: Operation): string | undefined {
+  const reply = responses[200];
+  return reply && 'content' in reply && reply.content?.['*/*'] ? reply.description : undefined;
 }
 
 /** The call from a shell that is set up as in the quick start. */
@@ -157,7 +166,7 @@ function curl(document: ApiDocument, method: string, path: string, operation: Op
     ...(body === undefined ? [] : ['Content-Type: application/json']),
   ];
   return [
-    `curl -sS ${method === 'GET' ? '' : `-X ${method} `}"$BASE_URL${[filled, ...query].join('&').replace('&', '?')}"`,
+    `curl -sS ${fileOf(operation) ? '-OJ ' : ''}${method === 'GET' ? '' : `-X ${method} `}"$BASE_URL${[filled, ...query].join('&').replace('&', '?')}"`,
     ...headers.map((header) => `-H "${header}"`),
     ...(body === undefined ? [] : [`-d '${JSON.stringify(body, null, 2)}'`]),
   ].join(' \\\n  ');
@@ -182,7 +191,7 @@ function returned({ components }: ApiDocument, { $ref = '' }: Schema): string {
 const statusRows = ({ responses }: Operation): string[][] =>
   Object.entries(responses).flatMap(([status, response]) => {
     if ('$ref' in response || status === '200') return [];
-    const failures = Object.values(response.content?.['application/json'].examples ?? {});
+    const failures = Object.values(response.content?.['application/json']?.examples ?? {});
     if (failures.length === 0) return [[status, response.description, '']];
     return failures.map(({ value: { message, errors = [] } }) => [
       status,

@@ -207,7 +207,7 @@ export const exportOperations = {
     call: 'POST /accounts/:id/exports',
     summary: 'Export the lists of an account as files, by default all',
     description:
-      'Its admins see the export in the portal, too. The files are at `/operator/accounts/{id}/exports/{export}/{name}` ' +
+      'Its admins see the export in the portal, too. The files are at `/operator/accounts/{id}/exports/{exportId}/{name}` ' +
       'for seven days once it is ready.',
     body: NewExport,
     reply: RequestedExport,

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { unlimited } from '../../../src/cli/local/configurations.ts';
-import { type Received, startReceiver } from '../../../src/cli/local/receiver.ts';
+import { listen, type Received, servedBy, startReceiver } from '../../../src/cli/local/receiver.ts';
+import { mediaLink, serveMedia } from '../../../src/dev/fakes/media.ts';
 import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';
 import { checker, closed, readDocument, schemas, startProxy } from '../../support/node/contract.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
@@ -61,7 +62,13 @@ it('a validating proxy finds no deviation in any operation', async () => {
   const records = recordKinds.map(({ recordExample }) =>
     'startedAt' in recordExample ? { ...recordExample, startedAt: now, endedAt: now } : recordExample,
   );
-  await api(stack, us.ingestKey, 'POST', '/ingest', { records: [...records, vehicle()] });
+  const media = await listen(stack.certificates, 0, servedBy(serveMedia));
+  await fleetJson(stack, 'account', 'update', us.accountId, '--evidence-days', '30');
+  const photo = { kind: 'photo', url: mediaLink(media.url, 'cab.jpg') };
+  const withPhoto = records.map((record) =>
+    record.kind === 'accident' ? { ...record, evidence: [photo] } : record,
+  );
+  await api(stack, us.ingestKey, 'POST', '/ingest', { records: [...withPhoto, vehicle()] });
   const failed = async () =>
     (await api<{ id: string }[]>(stack, us.token, 'GET', '/deliveries?status=failed')).data;
   await until('all have failed', async () => (await failed()).length === 2);
@@ -73,6 +80,12 @@ it('a validating proxy finds no deviation in any operation', async () => {
     const [first] = await listed<Record<string, string>>(stack, us, list.path + query);
     ids[list.path.slice(1)] = first?.[list.id];
   }
+  type Kept = { evidence?: { id: string; state: string }[] };
+  const kept = async () =>
+    (await api<Kept>(stack, us.token, 'GET', `/accidents/${ids.accidents}`)).data.evidence?.[0];
+  await stack.minute();
+  await until('the photo is stored', async () => (await kept())?.state === 'stored');
+  ids.evidence = (await kept())?.id;
   const call = async ({ path, ...request }: Made, key: string) => {
     const headers = { ...request.headers, 'x-api-key': key };
     return (await fetch(proxy.url + path, { ...request, headers })).status;
@@ -83,6 +96,7 @@ it('a validating proxy finds no deviation in any operation', async () => {
       connectionIds: [us.connectionId],
       url: `${receiver.url}/${operation.operationId}`,
       id: ids[template.split('/')[1] ?? ''],
+      evidenceId: ids.evidence,
     };
     const request = usualRequest(clients, template, method, operation, known);
     expect.soft(await call(request, us.token), operation.operationId).toBe(200);
@@ -95,8 +109,7 @@ it('a validating proxy finds no deviation in any operation', async () => {
   expect(proxy.deviations()).toEqual([]);
   expect(deliveries.length).toBeGreaterThan(1);
   for (const { headers, body } of deliveries) expect(wrongIn(headers, body)).toEqual([]);
-  receiver.stop();
-  proxy.stop();
+  for (const { stop } of [media, receiver, proxy]) stop();
 });
 
 function wrongIn(headers: IncomingHttpHeaders, body: Received['body']): unknown[] {

@@ -33,6 +33,14 @@ test('every object that is linked to is there, with all of its fields', () => {
   }
 });
 
+test('of a file it says what it is, its ranges, and how to save it', () => {
+  const shown = part('Get a file of an accident');
+  expect(shown).toMatch(/curl -sS -OJ "\$BASE_URL\/accidents\/[\da-f-]{36}\/evidence\/[\da-f-]{36}"/);
+  for (const said of ['The file. Its `Content-Type`', '| `Range` | string | Header. ', '| 206 |', '| 416 |'])
+    expect(shown).toContain(said);
+  expect(shown).not.toContain('json 200');
+});
+
 test('types say what a value may be', () => {
   for (const [title, row] of [
     ['SafetyEvent', '| `eventRisk` | integer, 1 to 5 |'],

@@ -101,8 +101,13 @@ const current = (here: boolean): string => (here ? ' aria-current="page"' : '');
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-const icon = (name: 'menu' | 'search'): string =>
-  `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><use href="/design/icons.svg#${name}"/></svg>`;
+const icons = {
+  menu: '<path d="M4 5h16M4 12h16M4 19h16"/>',
+  search: '<path d="m21 21-4.34-4.34"/><circle cx="11" cy="11" r="8"/>',
+};
+
+const icon = (name: keyof typeof icons): string =>
+  `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${icons[name]}</svg>`;
 
 /** The mark in the page's colours; `mark.svg` is the same for browser tabs. */
 const mark =

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { through } from '../../src/platform/db/through.ts';
-import { ask, signIn } from '../support/portal.ts';
+import { ask, contentOf, signIn } from '../support/portal.ts';
 import { personalPages, personalRoutes, portalAccount } from '../support/portal-account.ts';
 import { portalRoutes } from '../support/routes.ts';
 import { rowsOf } from '../support/rows.ts';
@@ -63,7 +63,7 @@ it.each(pages)(
     expect(policy).toContain("script-src 'self'");
     expect(policy).not.toContain('unsafe');
 
-    const html = await reply.text();
+    const html = await contentOf(reply);
     if (!/\.csv|:file|evidence$/.test(path)) expect(html).not.toContain('<script>');
     if ((isPersonal || path.includes('?')) && !withoutNames.includes(path))
       expect(html).toContain('&lt;script&gt;');

@@ -44,6 +44,10 @@ export function pageAfter(reply: Response, cookie: string): Promise<Response> {
 export const follow = async (reply: Response, cookie: string): Promise<string> =>
   textOf(await pageAfter(reply, cookie));
 
+/** What a response has, as text even if it is a file. */
+export const contentOf = async (reply: Response): Promise<string> =>
+  new TextDecoder().decode(await reply.arrayBuffer());
+
 export const textOf = async (page: Response): Promise<string> => pageIn(await page.text()).text;
 
 /** A page that somebody has open, and the status of the reply that it came with, or that led to it. */
@@ -81,7 +85,7 @@ export function visitor(cookie: () => string) {
     get,
     post,
     page: async (path: string) => pageOf(await get(path), path, cookie()),
-    html: async (path: string) => (await get(path)).text(),
+    html: async (path: string) => contentOf(await get(path)),
     textAt: async (path: string) => textOf(await get(path)),
     /** The page that a form leads to, as somebody reads it. */
     outcome: async (path: string, fields?: Sent['fields']) => follow(await post(path, fields), cookie()),

@@ -4,7 +4,7 @@ import { through } from '../../../src/platform/db/through.ts';
 import { may, type Role, roles } from '../../../src/platform/roles.ts';
 import { roleOf } from '../../../src/portal/routes.ts';
 import { pageIn } from '../../support/page.ts';
-import { ask, type Person, signIn } from '../../support/portal.ts';
+import { ask, contentOf, type Person, signIn } from '../../support/portal.ts';
 import { personalPages, personalRoutes, portalAccount } from '../../support/portal-account.ts';
 import { rows } from '../../support/rows.ts';
 import { operator, type World, world } from '../../support/world.ts';
@@ -46,7 +46,7 @@ it.each(roles)('people who may not do something see no button for it: a %s', asy
   for (const path of personalPages.filter((path) => may(role, roleAt('GET', path)))) {
     const reply = await get(ours.at(path));
     expect([200, 303], path).toContain(reply.status);
-    const { all, links } = pageIn(await reply.text());
+    const { all, links } = pageIn(await contentOf(reply));
     const forms = all('main form[method=post]').map((form) => form.getAttribute('action') ?? path);
     expect(
       links().filter((to) => !may(role, roleAt('GET', to))),

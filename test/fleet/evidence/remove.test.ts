@@ -7,7 +7,7 @@ import { dayMs } from '../../../src/platform/durations.ts';
 import { withoutArchive } from '../../support/archive.ts';
 import { copyAll, crash, filesOf, keepFor, linked, media, video } from '../../support/evidence.ts';
 import { driver, trip, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
+import { rows, value } from '../../support/rows.ts';
 import { call, operator, type World, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
@@ -89,18 +89,19 @@ describe('evidence is deleted with its file', () => {
       new Date(eventTime.getTime() + minutes * 60_000).toISOString(),
     );
     const own = { sourceId: 'their trip', driver: 'driver-1', startedAt: began, endedAt: ended };
-    await us.send(vehicle(), driver(), trip(own));
+    await us.send(vehicle(), driver(), driver({ sourceId: 'driver-2' }), trip(own));
     await stored(us, { eventTime: eventTime.toISOString() });
+    await stored(us, { eventTime: eventTime.toISOString(), driver: 'driver-2', sourceId: 'of another' });
     await stored(us, { eventTime: later });
     await archive(env);
-    const [{ id = '' } = {}] = await rows<{ id: string }>(
-      'select id from drivers where account_id = ?1',
+    const id = await value(
+      `select id from drivers where account_id = ?1 and source_id = 'driver-1'`,
       us.accountId,
     );
     await operator.post(`/operator/drivers/${id}/erasure`, {});
     await continueDeletions(env);
     expect(await rows('select 1 from deletions where id = ?1', id)).toEqual([]);
-    expect(await kept()).toBe(1);
+    expect(await kept()).toBe(2);
   });
 
   it.each(['connection', 'account'])('with its %s, even half copied', async (what) => {

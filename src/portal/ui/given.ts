@@ -1,13 +1,18 @@
 import { html } from 'hono/html';
 import type { Child } from 'hono/jsx';
 
-/** A value for the components within `Given`, which read it by `given`. None of them may wait for anything. */
+/**
+ * A value for the components within `Given`, which read it by `given`.
+ * @throws Error, when one of them waits: another page's value could be there by then
+ */
 export function context<T>(usual: T) {
   const values = [usual];
   const Given = ({ value, children }: { value: T; children: Child }) => {
     values.push(value);
     try {
-      return html`${children}`;
+      const made = html`${children}`;
+      if (made instanceof Promise) throw new Error('A component of a page waits for something');
+      return made;
     } finally {
       values.pop();
     }

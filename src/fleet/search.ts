@@ -14,7 +14,7 @@ type Kinds = typeof kinds;
 /** A vehicle or driver, with the name of its connection. */
 export type NamedItem<K extends keyof Kinds> = ReturnType<Kinds[K]['present']> & { connectionName: string };
 
-/** Reads vehicles or drivers by name, after the one with the id `after`: four rows for each. */
+/** Reads vehicles or drivers by name, after the one with the id `after`. About four rows each. */
 export async function listByName<K extends keyof Kinds>(
   env: Env,
   caller: Caller,

@@ -22,7 +22,7 @@ export type Bounds = {
 /** Who works, and behind them who waits, in order of arrival: until when each keeps its place. */
 type Line = Map<object, number>;
 
-/** The longest time between two checks of the line, and how late one may be. */
+/** The longest time between two checks of the line, and how late one may be to keep its place. */
 const longestLookMs = 250;
 const lateLookMs = 200;
 

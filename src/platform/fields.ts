@@ -160,7 +160,7 @@ export const Timestamp = v.pipe(
 
 const formats = { anyOf: [{ format: 'date-time' }, { format: 'date' }] };
 
-/** The same, or a date, which means midnight UTC. Records have times. */
+/** The same, or a date, which means midnight UTC; in a record that would be wrong. */
 export const TimeOrDay = v.pipe(
   v.string(),
   v.metadata({ type: 'string', ...formats }),

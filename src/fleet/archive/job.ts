@@ -87,7 +87,7 @@ async function daysToMove(
 
 type Move = Folder & { lease: Lease; sizes: Sizes };
 
-/** Moves a day of a connection to the archive as far as the budget goes, with late rows; resumes. */
+/** Moves a day of a connection to the archive as far as the budget goes. Merges late rows; resumes. */
 export async function moveDay(move: Move, budget: Budget): Promise<void> {
   const known: KnownFiles = new Map();
   await inSteps(budget, () => moveSome(move, known));

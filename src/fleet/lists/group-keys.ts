@@ -3,7 +3,7 @@ import { type SQL, sql } from 'drizzle-orm';
 /** A group as groups are compared: in whatever case, and composed or decomposed. */
 export const groupKey = (name: string): string => name.normalize('NFC').toUpperCase().toLowerCase();
 
-/** The keys of groups as stored: null if SQLite, which knows the case of A to Z, finds them. */
+/** The keys of groups as stored: null if SQLite finds them by the case of A to Z alone. */
 export function storedGroupKeys(groups: string[]): string[] | null {
   const keys = groups.map(groupKey);
   const isPlain = groups.every(

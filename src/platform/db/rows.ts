@@ -38,11 +38,13 @@ const named = (columns: Also): SQL =>
   );
 
 function decoded<R>(columns: Also): (result: D1Result) => R[] {
-  const all = Object.entries(columns);
+  const stored = Object.entries(columns).flatMap(([name, column]) =>
+    is(column, Column) ? { name, column } : [],
+  );
   return ({ results }) => {
     for (const row of results as { [name: string]: unknown }[])
-      for (const [name, column] of all)
-        if (is(column, Column) && row[name] !== null) row[name] = column.mapFromDriverValue(row[name]);
+      for (const { name, column } of stored)
+        if (row[name] !== null) row[name] = column.mapFromDriverValue(row[name]);
     return results as R[]; // with these columns
   };
 }

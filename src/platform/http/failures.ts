@@ -54,9 +54,9 @@ export function failureOf(error: unknown, c: Context): ReportedFailure {
   const refusal = refusalIn(error);
   // Without a cause it is intended, such as a write while its account moves.
   if (refusal?.failure.kind === 'unavailable' && refusal.cause)
-    fault('warn', 'Database unavailable', { ...where }, refusal);
+    fault('warn', 'Database unavailable', where, refusal);
   if (refusal) return refusal.failure;
-  fault('error', 'Internal error', { ...where }, error);
+  fault('error', 'Internal error', where, error);
   return { kind: 'internal error' };
 }
 

@@ -39,15 +39,16 @@ insert into changes (account_id, seq, lag, connection_id, action, quiet, archive
 select account_id, seq, lag, connection_id, action, quiet, archived_day, usage, records from old_changes;
 drop table old_changes;
 
+-- Every webhook of the account may have a delivery, also one that has subscribed to other connections since.
 create view event_notifications as
 select id as event_id, account_id, connection_id, created_at,
   (select request_id from changes c where c.account_id = e.account_id and c.seq >= e.created_at
     and c.seq < e.created_at + 1000 and c.seq - c.lag = e.created_at and c.connection_id = e.connection_id
     limit 1) as request_id,
-  exists (select 1 from webhook_connections w cross join deliveries d on d.webhook_id = w.webhook_id
+  exists (select 1 from webhooks w cross join deliveries d on d.webhook_id = w.id
     and d.id >= format('%08x-%04x', e.created_at >> 16, e.created_at & 65535)
     and d.id < format('%08x-%04x', e.created_at + 1 >> 16, e.created_at + 1 & 65535) and d.event_id = e.id
-    where w.connection_id = e.connection_id) as has_deliveries,
+    where w.account_id = e.account_id) as has_deliveries,
   json_object('eventId', id, 'issuedOn', strftime('%Y-%m-%dT%H:%M:%fZ', issued_on / 1000.0, 'unixepoch'),
     'translatedIncidentTypes', json(translated_incident_types), 'eventRisk', event_risk, 'vehicleId', vehicle_id,
     'vehicleName', vehicle_name, 'vehicleVin', coalesce(vehicle_vin, ''), 'vehicleGroups', json(vehicle_groups),

@@ -8,6 +8,7 @@ import {
   type Connection,
   type Hook,
   keyOf,
+  type Mood,
   type News,
   type Silence,
   Violation,
@@ -68,8 +69,7 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     return { ...begun, level: last && known ? last.level + 1 : 1 };
   };
 
-  const send = async (account: Account) => {
-    const connection = pick(account.connections);
+  const send = async (account: Account, connection = pick(account.connections)) => {
     const records: object[] = trucks.map((truck) => vehicle({ ...truck, name: `Truck ${below(9)}` }));
     const taken: { accepted: number }[] = [];
     const news = (one: Pick<News, 'eventId' | 'level' | 'type' | 'at'>) => {
@@ -147,10 +147,28 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
       isDone ? insist('GET', '/webhooks', by(account)) : { status: 0 };
     hook.id = data?.id ?? (await all()).data?.find(isOurs)?.id;
   };
-  const update = async (account: Account, hook: Hook) => {
-    const config = someConfig(account);
+  const update = async (account: Account, hook: Hook, config = someConfig(account)) => {
     const body = bodyOf(hook.url, config);
     await change(hook, config, /^200/, 'PUT', `/webhook/${hook.id}`, by(account), body);
+  };
+  /** While receivers are down, takes a connection from all webhooks, revises its latest events, and gives it back. */
+  const revise = async (account: Account) => {
+    const [revised, other] = random() < 0.5 ? account.connections : account.connections.toReversed();
+    if (!revised || !other) return;
+    const subscribe = async ({ id }: Connection, mood: Mood) => {
+      const free = account.hooks.filter((hook) => hook.id && !hook.isBusy);
+      for (const hook of free) hook.mood = mood;
+      await Promise.all(free.map((hook) => update(account, hook, { types: [1, 2], connectionIds: [id] })));
+    };
+    await subscribe(revised, 'down');
+    await send(account, revised);
+    await sleep(below(2 * minute)); // retries are further apart by then
+    await subscribe(other, 'down');
+    const records = (events.get(revised.id) ?? [])
+      .slice(-5)
+      .map((of) => ({ ...safetyEvent({ eventRisk: 1 + below(5), vehicle: pick(trucks).sourceId }), ...of }));
+    if (records.length > 0) await insist('POST', '/ingest', { 'x-api-key': revised.key }, { records });
+    await subscribe(revised, 'up');
   };
   const remove = async (account: Account, hook: Hook) => {
     const answer = /^200|Invalid webhook id/;
@@ -177,5 +195,5 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
       resumed = (await insist('POST', `/webhook/${hook.id}/resume`, by(account))).status;
     pausing.delete(hook);
   };
-  return { open, connect, send, create, update, remove, pause };
+  return { open, connect, send, create, update, revise, remove, pause };
 }

@@ -142,7 +142,8 @@ function simulated(sim: Kernel, migrations: string[]) {
     const actions: [number, () => Promise<unknown>][] = [
       [40, () => people.send(account)],
       [8, () => people.create(account)],
-      [3, withHook(people.update)],
+      [3, withHook((account, hook) => people.update(account, hook))],
+      [2, () => people.revise(account)],
       [2, withHook(people.remove)],
       [3, withHook(people.pause)],
       [4, turn],

@@ -59,6 +59,25 @@ describe('a delivery', () => {
     },
   );
 
+  it('has the payload that was issued, corrected while its webhook did not subscribe to its connection', async () => {
+    heard.returns(500);
+    const hook = await register();
+    const { id: other } = await addConnection(us.accountId);
+    await happen();
+    await attempted(hook.id);
+    const subscribe = (connectionIds: string[]) =>
+      us.api.put(`/webhook/${hook.id}`, webhookBody(us, { url: hook.url, connectionIds }));
+    await subscribe([other]);
+    const sourceUpdatedAt = new Date().toISOString();
+    await send(safetyEvent({ sourceUpdatedAt, sourceId: 'e0', incidentTypes: ['Crash'] }));
+    await subscribe([us.connection.id]);
+    await makeDue(hook.id);
+    await minute();
+    await attempted(hook.id, 2);
+    const [first, second] = heard.got;
+    expect(second?.body.data).toEqual(first?.body.data);
+  });
+
   it('has the same payload and request once its event is in the archive', async () => {
     heard.returns(500);
     const hook = await register();

@@ -49,6 +49,17 @@ describe('a token limited to a connection', () => {
     },
   );
 
+  it('is not told of deletions of others by /changes', async () => {
+    for (const connection of [ours, theirs])
+      await operator.post(`/operator/drivers/${recordId(connection, 'driver', 'driver-1')}/erasure`, {});
+    const deleted = async (token: string) => {
+      const { data } = await as(token).get<{ id: string; action: string }[]>('/changes?kinds=driver');
+      return data.filter(({ action }) => action === 'deleted').map(({ id }) => id);
+    };
+    expect(await deleted(limited)).toEqual([recordId(ours, 'driver', 'driver-1')]);
+    expect(await deleted(us.apiToken)).toHaveLength(2);
+  });
+
   it('finds nothing of others by a filter or an id', async () => {
     expect(await seen(`/trips?vehicleIds=${idOf(ours)},${idOf(theirs)}`)).toEqual([ours]);
     expect(await seen(`/trips?vehicleIds=${idOf(theirs)}`)).toEqual([]);

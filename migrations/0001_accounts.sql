@@ -64,6 +64,8 @@ create index tokens_by_account on tokens (account_id, created_at, id);
 -- Lists and limits of credentials read those that are active, however many have been revoked.
 create index tokens_active on tokens (account_id, scope, created_at, id) where revoked_at is null;
 create index tokens_active_by_connection on tokens (connection_id, created_at, id) where revoked_at is null;
+-- For deleting a connection, whose row these refer to.
+create index tokens_by_connection on tokens (connection_id) where connection_id is not null;
 -- For deleting what is over, without reading what is not.
 create index tokens_by_expiry on tokens (expires_at) where expires_at is not null;
 create index tokens_by_revocation on tokens (revoked_at) where revoked_at is not null;
@@ -125,6 +127,7 @@ create table sign_in_links (
   form       text           -- the hash of the form that asked for it, which may be sent twice
 ) strict, without rowid;
 create unique index sign_in_links_by_form on sign_in_links (form) where form is not null;
+create index sign_in_links_by_user on sign_in_links (user_id);
 create index sign_in_links_by_expiry on sign_in_links (expires_at);
 
 create table sessions (

@@ -55,10 +55,11 @@ create table erased_drivers (
 ) strict, without rowid;
 create index erased_drivers_by_connection on erased_drivers (connection_id);
 
+-- Trips and safety events have no foreign key, which would need an index: see src/docs/contributing/design-notes.md.
 create table trips (
   id                text primary key,
   account_id        text not null,
-  connection_id     text not null references connections (id),
+  connection_id     text not null,
   source_id         text not null,
   vehicle_id        text not null,
   driver_id         text,
@@ -81,7 +82,7 @@ create index trips_by_driver on trips (driver_id, started_at, id) where driver_i
 create table safety_events (
   id                        text primary key,
   account_id                text not null,
-  connection_id             text not null references connections (id),
+  connection_id             text not null,
   source_id                 text not null,
   tsp                       text not null,
   incident_types            text not null check (json_valid(incident_types)),
@@ -178,8 +179,8 @@ create table names (
   primary key (account_id, kind, name, id)
 ) strict, without rowid;
 create trigger vehicle_added after insert on vehicles BEGIN insert into names select new.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, new.id from json_each(new.search_keys); END;
-create trigger vehicle_renamed after update of search_keys on vehicles when old.search_keys is not new.search_keys BEGIN delete from names where (account_id, kind, name, id) in (select old.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, old.id from json_each(old.search_keys) except select new.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, new.id from json_each(new.search_keys)); insert into names select new.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, new.id from json_each(new.search_keys) except select old.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, old.id from json_each(old.search_keys); END;
+create trigger vehicle_renamed after update of search_keys on vehicles when old.search_keys is not new.search_keys BEGIN delete from names where (account_id, kind, name, id) in (select * from (select old.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, old.id from json_each(old.search_keys) except select new.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, new.id from json_each(new.search_keys))); insert into names select new.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, new.id from json_each(new.search_keys) except select old.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, old.id from json_each(old.search_keys); END;
 create trigger vehicle_removed after delete on vehicles BEGIN delete from names where (account_id, kind, name, id) in (select old.account_id, iif(key = 0, 'vehicle', 'vehicle word'), value, old.id from json_each(old.search_keys)); END;
 create trigger driver_added after insert on drivers BEGIN insert into names select new.account_id, iif(key = 0, 'driver', 'driver word'), value, new.id from json_each(new.search_keys); END;
-create trigger driver_renamed after update of search_keys on drivers when old.search_keys is not new.search_keys BEGIN delete from names where (account_id, kind, name, id) in (select old.account_id, iif(key = 0, 'driver', 'driver word'), value, old.id from json_each(old.search_keys) except select new.account_id, iif(key = 0, 'driver', 'driver word'), value, new.id from json_each(new.search_keys)); insert into names select new.account_id, iif(key = 0, 'driver', 'driver word'), value, new.id from json_each(new.search_keys) except select old.account_id, iif(key = 0, 'driver', 'driver word'), value, old.id from json_each(old.search_keys); END;
+create trigger driver_renamed after update of search_keys on drivers when old.search_keys is not new.search_keys BEGIN delete from names where (account_id, kind, name, id) in (select * from (select old.account_id, iif(key = 0, 'driver', 'driver word'), value, old.id from json_each(old.search_keys) except select new.account_id, iif(key = 0, 'driver', 'driver word'), value, new.id from json_each(new.search_keys))); insert into names select new.account_id, iif(key = 0, 'driver', 'driver word'), value, new.id from json_each(new.search_keys) except select old.account_id, iif(key = 0, 'driver', 'driver word'), value, old.id from json_each(old.search_keys); END;
 create trigger driver_removed after delete on drivers BEGIN delete from names where (account_id, kind, name, id) in (select old.account_id, iif(key = 0, 'driver', 'driver word'), value, old.id from json_each(old.search_keys)); END;

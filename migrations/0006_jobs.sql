@@ -10,7 +10,7 @@ create table archived_days (
   day           integer not null, -- days since 1970, UTC
   piece         integer not null, -- from 0
   parts         text not null check (json_valid(parts)),
-  primary key (kind, connection_id, day, piece)
+  primary key (connection_id, kind, day, piece)
 ) strict, without rowid;
 create index archived_days_by_account on archived_days (account_id, kind, day, connection_id);
 

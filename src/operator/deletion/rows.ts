@@ -119,12 +119,16 @@ export async function nextRows(
   const [from, ...rest] = after ?? [];
   const found = await read<MovedRow>(db)`
     ${ownersFrom(table, accountId, after ? String(from) : '')}
-    select ${columns} from owners o
-    cross join ${raw(name)} t ${by === 'key' ? sql.empty() : raw(`indexed by ${by.index}`)} on ${leadsIn(name, sql`t.${raw(owner)}`, sql`o.id`)}
+    select ${columns} from ${ofOwners(table)}
     where ${further(table, from, rest)} limit ${limit}`;
   const { rows, last } = pageOf(found, limit);
   return { rows, next: placeOf(last, [owner, ...tail.map(({ column }) => column)]) };
 }
+
+/** `owners` with their rows of a table that need no scan. */
+const ofOwners = ({ name, owner, by }: Moved): SQL => sql`owners o
+  cross join ${raw(name)} t ${typeof by === 'string' ? sql.empty() : raw(`indexed by ${by.index}`)}
+    on ${leadsIn(name, sql`t.${raw(owner)}`, sql`o.id`)}`;
 
 /** The rows that fit a page, at least one; `last` is the last of them, if more may follow. */
 function pageOf(found: MovedRow[], limit: number): { rows: MovedRow[]; last: MovedRow | undefined } {
@@ -166,12 +170,11 @@ function ownersFrom({ name, owner }: Moved, accountId: string, from = ''): SQL {
     : sql`with owners (id) as (select ${accountId})`;
 }
 
-/** SQL that counts an account's rows in a table; undefined where that would scan a large one. */
+/** SQL that counts an account's rows in a table; undefined where that would scan those of all accounts. */
 export const countOf = (table: Moved, accountId: string): SQL | undefined =>
-  table.name === 'notifications'
+  table.by === 'scan'
     ? undefined
-    : sql`(${ownersFrom(table, accountId)}
-        select count(*) from ${raw(table.name)} t where t.${raw(table.owner)} in (select id from owners))`;
+    : sql`(${ownersFrom(table, accountId)} select count(*) from ${ofOwners(table)})`;
 
 const rowsPerChunk = 1000;
 

@@ -64,7 +64,9 @@ async function copy(env: Env, move: Move, { table: name, columns, rows }: Rows):
   const db = openDatabase(env);
   // Copying the events marked their hours as due; the marks that they had are copied next.
   const marks = name === 'event_counting' ? removeMarks(db, move.accountId) : undefined;
-  const set = raw(columns.map((column) => `${column} = excluded.${column}`).join(', '));
+  // Not the key: to what refers to it, that would count as a new one.
+  const others = columns.filter((column) => !key.includes(column));
+  const set = raw(others.map((column) => `${column} = excluded.${column}`).join(', '));
   const upsert = (json: string) => write(db)`
     insert into ${raw(name)} (${list(columns)}) ${fromArrays(columns, json)}
     on conflict (${list(key)}) do update set ${set}`;

@@ -73,7 +73,7 @@ type Faults = {
   'A file of the archive cannot be read': { key: string };
   'A cell does not respond': { cell: string };
   'KV refused a write': Nothing;
-  'A sign-in link could not be sent': Nothing;
+  'A sign-in link could not be sent': { code: string | null };
 };
 
 /** Writes one line; the only place that writes to the log. */

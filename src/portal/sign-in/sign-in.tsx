@@ -16,7 +16,7 @@ import { type Context, seeOther } from '../../platform/http/context.ts';
 import { limit, limitByAddress, withinLimit } from '../../platform/http/limits.ts';
 import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
-import { sendMail } from '../../platform/send-mail.ts';
+import { MailError, sendMail } from '../../platform/send-mail.ts';
 import { forgetSession, startSession } from '../session/session.ts';
 import { PostForm } from '../ui/buttons.tsx';
 import { drawn, handles, line } from '../ui/fields.tsx';
@@ -99,8 +99,9 @@ export async function emailSignInLinks(
   try {
     const links = await createSignInLinks(env, email, accountId, key);
     if (links.length > 0) await send(env, email, links);
-  } catch {
-    fault('error', 'A sign-in link could not be sent', {});
+  } catch (error) {
+    const code = error instanceof MailError ? error.code : null;
+    fault('error', 'A sign-in link could not be sent', { code });
   }
 }
 

@@ -5,7 +5,7 @@ import { unseal } from '../../platform/crypto.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { fault } from '../../platform/log.ts';
 import { type MailPart, renderMail } from '../../platform/mail.ts';
-import { sendMail } from '../../platform/send-mail.ts';
+import { MailError, sendMail } from '../../platform/send-mail.ts';
 import { callOnce } from '../deliveries/send/call-once.ts';
 import type { ChannelKind } from './channel-input.ts';
 import { failureDescription } from './words.ts';
@@ -14,6 +14,9 @@ export type Target = { id: string; kind: ChannelKind; address: string };
 
 /** Why a message did not arrive, to follow the channel's name; null if it did. */
 export type Problem = string | null;
+
+/** The problem of an email when the email service takes no more of them today. */
+export const quotaUsedUp: Problem = 'could not be sent: E_DAILY_LIMIT_EXCEEDED';
 
 const channelTimeoutMs = 5_000;
 
@@ -32,17 +35,12 @@ export async function email(env: Env, to: string, message: AlertMessage): Promis
     await sendMail(env, { to, subject, text, html });
     return null;
   } catch (error) {
-    // The error's message may contain the address.
-    const code = codeOf(error);
-    fault('error', 'An alert could not be sent', { accountId, alert: kind, code });
-    return `could not be sent: ${code}`;
+    const code = error instanceof MailError ? error.code : null;
+    const problem = `could not be sent: ${code}`;
+    if (problem !== quotaUsedUp)
+      fault('error', 'An alert could not be sent', { accountId, alert: kind, code });
+    return problem;
   }
-}
-
-/** The email service's error code, such as E_SENDER_NOT_VERIFIED; null if there is none. */
-function codeOf(error: unknown): string | null {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^[A-Z_]{1,60}$/.test(code) ? code : null;
 }
 
 /** Sends a message to a channel. Never throws. */

@@ -7,7 +7,7 @@ import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
-import { email, type Problem, post, type Target } from './call.ts';
+import { email, type Problem, post, quotaUsedUp, type Target } from './call.ts';
 import type { NewsKind } from './pending.ts';
 import { textsOf } from './texts.ts';
 
@@ -24,6 +24,13 @@ export const maxPerAccountAndDay = 200;
 /** Emails of all accounts in a day: sign-in links need room. Beyond it, each account is sent a few. */
 export const maxEmailsPerDay = 1_000;
 export const leastEmailsPerAccount = 10;
+
+/**
+ * Counted as emails of nobody's account once the email service has refused one for its own limit of the day, which
+ * nobody knows beforehand: no more are tried on that day, and whatever it still takes is for sign-in links.
+ */
+const allEmails = 1_000_000_000;
+const nobody = '';
 
 /** The wait after the first attempt; each further wait is four times as long, and at most six hours. */
 export const retryMs = minuteMs;
@@ -51,7 +58,11 @@ export async function sendMessages(env: Env, now = Date.now(), budget = newBudge
     const worker = async () => {
       for (let next = messages.shift(); next; next = messages.shift())
         if (!(await claim(db, next, now))) left++;
-        else if (await deliver(env, db, { ...next, portal }, now)) sent++;
+        else {
+          const problem = await deliver(env, db, { ...next, portal }, now);
+          if (problem === null) sent++;
+          else if (problem === quotaUsedUp) left++;
+        }
     };
     await Promise.all(Array.from({ length: sentAtOnce }, worker));
     return true;
@@ -123,10 +134,11 @@ async function claim(db: Database, message: DueMessage, now: number): Promise<bo
   }
   const { counted } = await transaction(db, {
     counted: write(db)`
-      insert into alerts_sent (account_id, day, messages, emails) values (${accountId}, ${day}, 1, ${isMail})
+      insert into alerts_sent (account_id, day, messages, emails)
+      select ${accountId}, ${day}, 1, ${isMail} where not ${isMail} or ${emailsOf(day)} < ${allEmails}
       on conflict do update set messages = messages + 1, emails = emails + ${isMail}
-      where messages < ${maxPerAccountAndDay} and (not ${isMail} or emails < ${leastEmailsPerAccount}
-        or (select sum(emails) from alerts_sent where day = ${day}) < ${maxEmailsPerDay})`,
+      where messages < ${maxPerAccountAndDay}
+        and (not ${isMail} or emails < ${leastEmailsPerAccount} or ${emailsOf(day)} < ${maxEmailsPerDay})`,
     claimed: write(db)`
       update alert_messages set attempts = changes(), due_at = iif(changes(), ${retryAt}, ${(day + 1) * dayMs})
       where ${isOf(message)}`,
@@ -134,11 +146,15 @@ async function claim(db: Database, message: DueMessage, now: number): Promise<bo
   return counted.meta.changes > 0;
 }
 
+const emailsOf = (day: number): SQL =>
+  sql`(select coalesce(sum(emails), 0) from alerts_sent where day = ${day})`;
+
 type ToSend = DueMessage & { portal: string };
 
-/** Sends a message and takes that out of it: it may have grown meanwhile. Returns whether it arrived. */
-async function deliver(env: Env, db: Database, message: ToSend, now: number): Promise<boolean> {
+/** Sends a message and takes that out of it: it may have grown meanwhile. */
+async function deliver(env: Env, db: Database, message: ToSend, now: number): Promise<Problem> {
   const { recipientId, items, total, addedAt } = message;
+  const day = dayOf(now);
   const problem = await sendOne(env, message);
   const over = [
     write(db)`
@@ -148,6 +164,10 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
       where ${isOf(message)}`,
     write(db)`delete from alert_messages where ${isOf(message)} and total <= 0`,
   ];
+  const wait = [
+    write(db)`insert or ignore into alerts_sent values (${nobody}, ${day}, 0, ${allEmails})`,
+    write(db)`update alert_messages set attempts = 0, due_at = ${(day + 1) * dayMs} where ${isOf(message)}`,
+  ];
   await transaction(db, [
     write(db)`
       update alert_channels set problem = ${problem}, problem_at = ${problem && now}
@@ -156,9 +176,10 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
       update alert_messages set due_at = ${now + retryMs}
       where account_id = ${message.accountId} and recipient_id = ${recipientId} and due_at <= ${now}
         and ${problem !== null}`,
+    ...(problem === quotaUsedUp ? wait : []),
     ...(problem === null || now - addedAt >= retriedForMs ? over : []),
   ]);
-  return problem === null;
+  return problem;
 }
 
 /** Returns why a message did not arrive, and null for one that is for nobody. */

@@ -125,6 +125,18 @@ describe('an export', () => {
     );
   });
 
+  it('whose email is refused is ready all the same, and the log does not have the address', async () => {
+    const { raw, lines } = listenToLog();
+    const refusal = Object.assign(new Error(`no ${ann.email}`), { code: 'E_RECIPIENT_SUPPRESSED' });
+    keepEmails().send.mockRejectedValue(refusal);
+    const id = await exported();
+    expect((await fileAt(id, 'trips.csv')).status).toBe(200);
+    expect(lines('fault')).toMatchObject([
+      { message: 'A job failed', error: expect.stringContaining('E_RECIPIENT_SUPPRESSED') },
+    ]);
+    expect(raw.join()).not.toContain(ann.email);
+  });
+
   it('has the lists, the days and the formats that were asked for', async () => {
     const day = recent.slice(0, 10);
     const lists: Fields = ['trips', 'vehicles'].map((list) => ['lists', list]);

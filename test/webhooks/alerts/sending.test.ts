@@ -4,6 +4,7 @@ import { transaction } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
+import { emailSignInLinks } from '../../../src/portal/sign-in/sign-in.tsx';
 import type { AlertMessage } from '../../../src/webhooks/alerts/call.ts';
 import { addNews, maxNamed, type NewsKind } from '../../../src/webhooks/alerts/pending.ts';
 import {
@@ -199,6 +200,28 @@ describe('the limit of a day', () => {
     expect(await later()).toBe(2);
     expect([emails.sent().map(({ to }) => to), subjects(other)]).toEqual([[bob.email], ['A is late']]);
   });
+});
+
+it("the email service's own limit of a day has emails wait, but neither channels nor sign-in links", async () => {
+  const them = await world();
+  const bob = await signIn(them);
+  await add(['A'], { to: [annId, await channel(other)] });
+  const { lines } = listenToLog();
+  emails.send.mockRejectedValue(Object.assign(new Error('no more'), { code: 'E_DAILY_LIMIT_EXCEEDED' }));
+  expect(await later()).toBe(1);
+  expect(lines('fault')).toMatchObject([{ message: 'Alerts are over the limit of the day', left: 1 }]);
+  expect(lines('fault')).toHaveLength(1);
+  // Nothing else is tried on that day, also of another account.
+  emails.send.mockClear();
+  emails.send.mockResolvedValue({ messageId: '1' });
+  await add(['B'], { to: [await idOf(bob.email)], accountId: them.accountId });
+  expect([await later(4 * retryMs), emails.sent()]).toEqual([0, []]);
+  await emailSignInLinks(env, ann.email);
+  expect(emails.sent()).toMatchObject([{ to: ann.email, subject: 'Your sign-in link' }]);
+  expect(await later(dayMs)).toBe(2);
+  expect(emails.sent().map(({ subject }) => subject)).toEqual(
+    expect.arrayContaining(['A is late', 'B is late']),
+  );
 });
 
 it('accounts take turns', async () => {

@@ -1,6 +1,6 @@
 /**
  * The cost of a safety event that is sent alone, goes to one webhook and arrives at the first attempt.
- * `test/operations.test.ts` checks the rows and `test/docs/costs.test.ts` the bytes; `cpuMs` is an assumption.
+ * `test/operations.test.ts` checks the rows and `test/docs/costs.test.ts` the bytes in D1; `cpuMs` and `logBytes` are assumptions.
  */
 export const perEvent = {
   rowsRead: 59,
@@ -8,7 +8,8 @@ export const perEvent = {
   /** Including deletion: D1 bills it as a row written. */
   rowsWrittenInLife: 10,
   requests: 1,
-  logLines: 2,
+  /** Two lines, with what Cloudflare adds to each. */
+  logBytes: 3000,
   points: 1,
   cpuMs: 5,
   /** In D1, with indexes: the event and its part of a change, and its delivery. */

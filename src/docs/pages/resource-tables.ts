@@ -88,11 +88,16 @@ const prices = [
     included: 50,
   },
   { of: 'D1 rows read', count: perEvent.rowsRead, trip: perTrip.rowsRead, price: 0.001, included: 25_000 },
-  { of: 'log lines', count: perEvent.logLines, price: 0.6, included: 20 },
   { of: 'Analytics Engine points', count: perEvent.points, price: 0.25, included: 10 },
 ];
 
 const usualDays = 30;
+
+/** GB of log in a month, of which seven days are stored at a time. */
+const logged = (vehicles: number): number => (ofVehicles(vehicles, perEvent.logBytes) * 30) / 1e9;
+const daysLogged = 7;
+const logPrice = 0.25;
+const logStoragePrice = 0.1;
 
 /** What D1 stores of so many vehicles, with deliveries of 30 days. */
 const gigabytes = (vehicles: number, hotDays = usualDays): number =>
@@ -109,6 +114,11 @@ const costsOf = (vehicles: number): [what: string, dollars: number][] => [
     `${of}, $${price}/M beyond ${included.toLocaleString('en-US')} M`,
     beyond((ofVehicles(vehicles, count, trip) * 30) / 1e6, included, price),
   ]),
+  [`log, $${logPrice}/GB beyond 50 GB`, beyond(logged(vehicles), 50, logPrice)],
+  [
+    `log storage, $${logStoragePrice.toFixed(2)}/GB beyond 12 GB`,
+    beyond((logged(vehicles) * daysLogged) / 30, 12, logStoragePrice),
+  ],
   ['D1 storage, $0.75/GB beyond 5 GB', beyond(gigabytes(vehicles), 5, 0.75)],
 ];
 
@@ -121,7 +131,8 @@ const dollars = (amount: number): string => (amount < 0.5 ? '–' : `$${number(a
 export function costTable(): string {
   const columns = fleets.map(costsOf);
   const totals = columns.map((costs) => costs.reduce((sum, [, cost]) => sum + cost, planPrice));
-  const perMillion = prices.reduce((sum, { count, price }) => sum + count * price, 0);
+  const logOfMillion = (perEvent.logBytes / 1e3) * (logPrice + (logStoragePrice * daysLogged) / 30);
+  const perMillion = prices.reduce((sum, { count, price }) => sum + count * price, logOfMillion);
   const rows = [
     ['**a month, with the plan**', ...totals.map((total) => `**${dollars(total)}**`)],
     ...costsOf(0).map(([what], at) => [what, ...columns.map((costs) => dollars(costs[at]?.[1] ?? 0))]),

@@ -31,6 +31,13 @@ it('the guides have the retry schedule and the timeout of the code', () => {
   expect(all.join(' ')).toContain(`Any status from 200 to 299 within ${retries.timeoutSeconds} seconds.`);
 });
 
+it('the log costs by its volume', () => {
+  const costs = withTables('<!-- costs -->');
+  expect(costs).toMatch(/\| log, \$0\.25\/GB beyond 50 GB \| – \|/);
+  expect(costs).toMatch(/\| log storage, \$0\.10\/GB beyond 12 GB \| – \|/);
+  expect(costs).not.toContain('log lines');
+});
+
 const records = withTables('<!-- records -->');
 
 /** The rows of a table of records' fields: name, type, meaning, and example, unless that of an object. */

@@ -40,6 +40,7 @@ const instead: Record<string, string> = {
   'no such (accidents|events|trips)': 'no accidents yet',
   'additions? to the specification': 'nothing: clients do not care',
   'is no field': 'is not a field',
+  'stored, processed|processed and logged|data must stay': 'stored: a jurisdiction says nothing else',
 };
 
 const root = resolve(import.meta.dirname, '../..');

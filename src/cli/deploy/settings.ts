@@ -6,7 +6,7 @@ import { Vars } from '../../platform/vars.ts';
 /** Where Cloudflare can create a database: a hint, which it follows if there is room. */
 const locations = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc'];
 
-/** Where Cloudflare guarantees that data stays; `fedramp` are data centres for that. */
+/** Where Cloudflare guarantees that data is stored; `fedramp` are data centres for that. */
 const jurisdictions = ['eu', 'us', 'fedramp'];
 
 /** Where a deployment's data is kept, fixed for good when it is created. */
@@ -67,7 +67,7 @@ export const settings = [
     'true',
   ),
   setting('--location <place>', 'where to create the database, for good').choices(locations),
-  setting('--jurisdiction <name>', 'where data must stay, for good').choices(jurisdictions),
+  setting('--jurisdiction <name>', 'where data is stored, for good').choices(jurisdictions),
 ];
 
 type Stored = 'cell' | 'domain' | 'emailFrom' | 'retentionDays' | 'hotDays' | 'mapStyleUrl' | 'replicas';

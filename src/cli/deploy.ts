@@ -1,16 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
-import * as v from 'valibot';
 import { cellsNamed } from '../platform/cells.ts';
-import { createMissing, deployedAs, lookUp, placeBeside, regionOf } from './deploy/account.ts';
+import { createMissing, deployedAs, lookUp, placeBeside, regionOf, replicate } from './deploy/account.ts';
 import { addressesOf, attach, giveUp, originOf } from './deploy/addresses.ts';
-import { folderOf, keepMissing, operatorKeyFile } from './deploy/keys.ts';
+import { queryIn } from './deploy/import.ts';
+import { folderOf, keepMissing, operatorKeyFile, remindToStore } from './deploy/keys.ts';
 import { planOf } from './deploy/plan.ts';
 import { nextSteps, rehearse, report, warn } from './deploy/print.ts';
+import { restore, sizeWarning } from './deploy/restore.ts';
 import { addressOf, type Cells, deployedRouter, routerName, routerOption } from './deploy/router.ts';
-import { expectedSchema, migrate, mustHaveSchema, queryIn, restore } from './deploy/schema.ts';
+import { expectedSchema, migrate, mustHaveSchema } from './deploy/schema.ts';
 import { inLines, placeWarning, type Settings, settingsIn, withKept } from './deploy/settings.ts';
 import { upload, writeConfiguration } from './deploy/upload.ts';
 import { checkService } from './operate/check.ts';
@@ -57,6 +58,7 @@ try {
 
 /** The old code keeps serving while migrations apply, and until the upload is complete. */
 async function deploy(): Promise<void> {
+  if (options.restore && !existsSync(options.restore)) throw new Stopped(`There is no ${options.restore}.`);
   const { account, wrangler, api } = await signIn(report);
   const found = await lookUp(api, planOf(settings));
   const effective = withKept(settings, found.vars);
@@ -85,19 +87,20 @@ async function deploy(): Promise<void> {
   const config = writeConfiguration(folder, configuration);
   const query = queryIn(api, ids.database);
   if (options.restore) {
-    await restore(wrangler, query, config, database, options.restore);
+    const warning = sizeWarning(statSync(options.restore).size);
+    if (warning) warn(warning);
+    await restore(wrangler, query, { database, config, dump: options.restore }, report);
     return report(`Restored ${options.restore}. Restore the bucket ${plan.bucket}, then deploy`);
   }
   const applied = await migrate(wrangler, query, config, database);
   report(applied.length > 0 ? `Applied ${applied.join(', ')}` : 'No migrations to apply');
   await mustHaveSchema(query, database);
   if (plan.replicas) {
-    const path = `/d1/database/${ids.database}`;
-    const body = { read_replication: { mode: 'auto' } };
-    await api('Turning on read replication', v.unknown(), path, { method: 'PUT', body });
+    await replicate(api, ids.database);
     report('Lists are read from replicas of the database');
   }
-  const { consequences, version } = await upload(api, wrangler, folder, configuration, keys);
+  const remind = () => remindToStore(folder, console.log);
+  const { consequences, version } = await upload(api, wrangler, folder, configuration, keys, remind);
   const secrets = keys.map(({ secret }) => secret).join(' and ');
   report(`Deployed the Worker ${worker}${secrets && `, with new ${secrets}`}`);
   for (const one of consequences) warn(one);
@@ -105,7 +108,7 @@ async function deploy(): Promise<void> {
   // That of a cell is of all cells together.
   if (!cell) await mustBeHealthy(origin, { version });
   await listFormer(api, worker, origin);
-  console.log(nextSteps(plan, origin, folder, keys));
+  console.log(nextSteps(plan, origin, folder));
   if (cell) {
     const routed = await healthAt(origin);
     if (!routed || !cellsNamed(routed).includes(cell)) {

@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { D1Database, R2Bucket } from '@cloudflare/workers-types';
 import { parquetMetadata } from 'hyparquet';
 import { getPlatformProxy } from 'wrangler';
 import { dayMs } from '../platform/durations.ts';
+import { partsOf, sizeWarning } from './deploy/restore.ts';
 import { readToml } from './project/toml.ts';
 import { runWrangler } from './project/wrangler.ts';
 
@@ -27,11 +28,21 @@ writeFileSync(
   JSON.stringify({ name: 'rehearsal', compatibility_date, d1_databases, r2_buckets }),
 );
 const at = ['--config', configPath, '--local', '--persist-to', restored];
-const { ok, text } = await runWrangler(['d1', 'execute', 'fleet', ...at, '--yes', '--file', dump]);
-if (!ok) {
-  console.error(`The database cannot be restored:\n${text}`);
-  process.exit(1);
+const warning = sizeWarning(statSync(dump).size);
+if (warning) console.error(`Warning: ${warning}`);
+const rowsDumped = new Map<string, number>();
+const part = join(restored, 'part.sql');
+for await (const sql of partsOf(dump)) {
+  for (const [, table = ''] of sql.matchAll(/^INSERT INTO "?(\w+)"?/gm))
+    rowsDumped.set(table, (rowsDumped.get(table) ?? 0) + 1);
+  writeFileSync(part, sql, 'latin1');
+  const { ok, text } = await runWrangler(['d1', 'execute', 'fleet', ...at, '--yes', '--file', part]);
+  if (!ok) {
+    console.error(`The database cannot be restored:\n${text}`);
+    process.exit(1);
+  }
 }
+rmSync(part);
 const persist = { path: join(restored, 'v3') };
 const { env, dispose } = await getPlatformProxy<{ DB: D1Database; ARCHIVE: R2Bucket }>({
   configPath,
@@ -41,13 +52,9 @@ const { env, dispose } = await getPlatformProxy<{ DB: D1Database; ARCHIVE: R2Buc
 const problems: string[] = [];
 const restoredRows = { database: 0, archive: 0 };
 let files = 0;
-const dumped = Map.groupBy(
-  readFileSync(dump, 'utf8').matchAll(/^INSERT INTO "?(\w+)"?/gm),
-  ([, table]) => table,
-);
-for (const [table, { length }] of dumped) {
+for (const [table, dumped] of rowsDumped) {
   const rows = Number(await env.DB.prepare(`select count(*) as n from "${table}"`).first('n'));
-  if (rows !== length) problems.push(`${table} has ${rows} rows, and ${length} in the backup`);
+  if (rows !== dumped) problems.push(`${table} has ${rows} rows, and ${dumped} in the backup`);
   restoredRows.database += rows;
 }
 
@@ -70,7 +77,7 @@ for (const { folder: of, day, file, rows, bytes } of results) {
 }
 await dispose();
 console.log(
-  `database: ${dumped.size} tables, ${restoredRows.database} rows\narchive: ${files} files, ${restoredRows.archive} rows`,
+  `database: ${rowsDumped.size} tables, ${restoredRows.database} rows\narchive: ${files} files, ${restoredRows.archive} rows`,
 );
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exitCode = 1;

@@ -69,7 +69,9 @@ it('creates everything, goes on after failures, and deploys another beside it', 
   const values = keys.map((file) => readFileSync(file, 'utf8'));
   expect(keys.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600]);
 
+  // Cloudflare does not know a new Worker everywhere at once.
   delete account.brokenDatabase;
+  account.lateWorker = 1;
   account.calls.length = 0;
   const { code, out, err } = await deploy(
     { ...placed, DEPLOY_REPLICAS: 'true' },
@@ -94,6 +96,9 @@ it('creates everything, goes on after failures, and deploys another beside it', 
   expect(out).toMatch(/Checked https:.*\n[^!]*\nqueue +ok +7 ms +seen/);
   expect(keys.map((file) => readFileSync(file, 'utf8'))).toEqual(values);
   for (const secret of values) expect(out).not.toContain(secret.trim());
+  expect(out).toMatch(
+    /password manager\. .*\n +\S+operator\.key +OPERATOR_KEY\n +\S+header\.keys +HEADER_KEYS\n[\s\S]*✓ Deployed/,
+  );
   // Replicas are turned on before the Worker reads them, and it runs where they are.
   expect(out).toContain('✓ Lists are read from replicas of the database');
   expect(account.databases.map(({ replicated }) => replicated)).toEqual([true]);
@@ -108,8 +113,10 @@ it('creates everything, goes on after failures, and deploys another beside it', 
 
   // A machine that has never deployed this learns the settings from the Worker.
   rmSync(join(project, '.local'), { recursive: true });
+  account.calls.length = 0;
   const later = await deploy({ ...env, DEPLOY_LOCATION: 'oc' });
   expect([later.code, later.err]).toEqual([0, '']);
+  expect(account.calls).not.toContain('PUT d1/database/:id');
   for (const text of [
     '! The database fleet exists already: --location oc cannot move it\n',
     'No migrations to apply',
@@ -167,6 +174,8 @@ it('creates everything, goes on after failures, and deploys another beside it', 
 it('restores a dump where it was, and deploys nothing', async () => {
   const { account, network, env } = await cloud([], nobody);
   const dump = join(project, 'fleet.sql');
+  const missing = await deploy(env, '--restore', dump);
+  expect([missing.code, missing.err]).toEqual([1, `deploy: There is no ${dump}.\n`]);
   writeFileSync(dump, "create table accounts (name text); insert into accounts values ('Acme');");
   const restored = await deploy(env, '--restore', dump, '--location', 'weur');
   expect([restored.code, restored.err]).toEqual([0, '']);

@@ -94,6 +94,17 @@ export async function regionOf(api: Api, database: string): Promise<string | und
   return served?.meta.served_by_region;
 }
 
+const Replicated = v.object({ read_replication: v.nullish(v.object({ mode: v.string() })) });
+
+/** Turns on read replication, unless it is on: imports fail for a while after a switch. @throws Stopped */
+export async function replicate(api: Api, database: string): Promise<void> {
+  const what = 'Turning on read replication';
+  const path = `/d1/database/${database}`;
+  const { read_replication: now } = await api(what, Replicated, path);
+  const body = { read_replication: { mode: 'auto' } };
+  if (now?.mode !== 'auto') await api(what, v.unknown(), path, { method: 'PUT', body });
+}
+
 type Deployed = { version: string | undefined; vars: DeployedVars; secrets: string[] };
 
 const Deployment = v.object({ versions: v.array(v.object({ version_id: v.string() })) });

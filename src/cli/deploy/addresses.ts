@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Api, type Call, noWorker, Stopped } from '../project/cloudflare.ts';
+import { type Api, type Call, noSubdomain, noWorker, Stopped } from '../project/cloudflare.ts';
 import type { Plan } from './plan.ts';
 
 /*
@@ -10,6 +10,7 @@ import type { Plan } from './plan.ts';
 const Domains = v.array(v.object({ id: v.string(), hostname: v.string(), service: v.string() }));
 const Changes = v.object({ conflicting: v.array(v.unknown()) });
 const Subdomain = v.object({ subdomain: v.string() });
+const none = { subdomain: '' };
 const Enabled = v.object({ enabled: v.boolean() });
 
 /** The Worker's address: its domain, or one below workers.dev; a cell's is its router's. @throws Stopped */
@@ -21,7 +22,8 @@ export async function originOf(api: Api, { origin, cell, worker }: Plan): Promis
 
 async function hostAtWorkersDev(api: Api, worker: string): Promise<string> {
   const what = 'Looking for an address below workers.dev, without a --domain,';
-  const { subdomain } = await api(what, Subdomain, '/workers/subdomain');
+  const { subdomain } = await api(what, Subdomain, '/workers/subdomain', { otherwise: noWorker(none) });
+  if (!subdomain) throw new Stopped(`${what} failed: the account has none. ${noSubdomain}`);
   return `${worker}.${subdomain}.workers.dev`;
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { mainCell } from '../../platform/cells.ts';
 import { Stopped } from '../project/cloudflare.ts';
 import { localDirectory } from '../project/paths.ts';
@@ -51,6 +51,22 @@ export function keepMissing(
     writeFileSync(file, `${value}\n`, { mode: 0o600 });
     return { secret, value, file };
   });
+}
+
+/** Prints where the keys are that nobody else may have, once for each version of their files. */
+export function remindToStore(folder: string, print: (text: string) => void): void {
+  const reminded = join(folder, 'reminded');
+  const remindedAt = existsSync(reminded) ? statSync(reminded).mtimeMs : 0;
+  const lines = Object.entries(keys).flatMap(([secret, [fileName]]) => {
+    const file = join(folder, fileName);
+    const isNew = existsSync(file) && statSync(file).mtimeMs > remindedAt;
+    return isNew ? `\n    ${relative(process.cwd(), file)}  ${secret}` : [];
+  });
+  if (lines.length === 0) return;
+  print(`
+  Store these in your team's password manager. Cloudflare never shows them again:${lines.join('')}
+`);
+  writeFileSync(reminded, '');
 }
 
 /** HEADER_KEYS of a cell at the same address that was deployed from here. @throws Stopped */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { keyVariable } from '../operate/client.ts';
 import { wranglerFor } from '../project/cloudflare.ts';
-import { type Key, operatorKeyFile } from './keys.ts';
+import { operatorKeyFile } from './keys.ts';
 import { type Plan, planOf } from './plan.ts';
 import { type Cells, deployedRouter, routerName } from './router.ts';
 import { inLines, placeWarning, type Settings, withKept } from './settings.ts';
@@ -48,16 +48,13 @@ const stepsOfRouter = (cells: Cells, domain = 'one address', size: string): stri
 ];
 
 /** What to do after a deploy. */
-export function nextSteps({ cell }: Plan, url: string, folder: string, keys: Key[]): string {
-  const shown = (path: string) => relative(process.cwd(), path);
+export function nextSteps({ cell }: Plan, url: string, folder: string): string {
   const file = operatorKeyFile(folder);
   const ofFirst = '…   # the OPERATOR_KEY that the first deploy created';
-  const operatorKey = existsSync(file) ? `"$(cat ${shown(file)})"` : ofFirst;
-  const kept = keys.map(({ secret, file }) => `\n    ${shown(file)}  ${secret}`).join('');
-  const keep = "\n  Store these in your team's password manager. Cloudflare never shows them again:";
+  const operatorKey = existsSync(file) ? `"$(cat ${relative(process.cwd(), file)})"` : ofFirst;
   return `
   Fleet Data Service    ${url}
-${kept && `${keep}${kept}\n`}
+
   Next, create the first account:
     export FLEET_URL=${url}
     export ${keyVariable(cell)}=${operatorKey}

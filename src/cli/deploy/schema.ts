@@ -1,26 +1,14 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import * as v from 'valibot';
 import { plain, schemaSql, subjectOf } from '../../operator/api/schema.ts';
-import { type Api, must, Stopped, type Wrangler } from '../project/cloudflare.ts';
+import { Stopped, type Wrangler } from '../project/cloudflare.ts';
 import { root } from '../project/paths.ts';
+import { importFile, type Query } from './import.ts';
 
 export const migrationsDirectory = join(root, 'migrations');
 
 const files = (): string[] => readdirSync(migrationsDirectory).sort();
-
-/** Queries the database for names. `what` describes failures. */
-export type Query = (what: string, sql: string) => Promise<string[]>;
-
-const Results = v.array(v.object({ results: v.array(v.looseObject({ name: v.optional(v.string()) })) }));
-
-export const queryIn =
-  (api: Api, databaseId: string): Query =>
-  async (what, sql) => {
-    const found = await api(what, Results, `/d1/database/${databaseId}/query`, { body: { sql } });
-    return found.flatMap(({ results }) => results.flatMap(({ name }) => name ?? []));
-  };
 
 /** As wrangler creates it. */
 const tableOfMigrations = `create table if not exists d1_migrations(
@@ -36,37 +24,29 @@ export async function migrate(
 ): Promise<string[]> {
   const what = 'Applying the migrations';
   const ask = (sql: string) => query(what, sql);
+  const lacked = await lackedBy(ask);
+  if (lacked.length === files().length) await mustBeFree(ask, database);
+  if (lacked.length === 0) return [];
+  // `wrangler d1 migrations apply` takes files apart, and can end in the middle of one.
+  const file = join(dirname(config), 'migrations.sql');
+  writeFileSync(file, [tableOfMigrations, ...lacked.map(applying)].join('\n'));
+  const isImported = async () => (await lackedBy(ask)).length === 0;
+  await importFile(what, wrangler, { database, config, file }, isImported);
+  rmSync(file);
+  return lacked;
+}
+
+type Ask = (sql: string) => Promise<string[]>;
+
+/** The migrations that a database lacks. */
+async function lackedBy(ask: Ask): Promise<string[]> {
   const [table] = await ask(`select name from sqlite_master where name = 'd1_migrations'`);
   const applied = table ? await ask('select name from d1_migrations') : [];
-  const lacking = files().filter((file) => !applied.includes(file));
-  if (lacking.length === files().length) await mustBeFree(ask, database);
-  if (lacking.length === 0) return [];
-  // `wrangler d1 migrations apply` takes files apart, and can end in the middle of one.
-  const whole = join(dirname(config), 'migrations.sql');
-  writeFileSync(whole, [tableOfMigrations, ...lacking.map(applying)].join('\n'));
-  must(what, await wrangler(['d1', 'execute', ...at(database, config), whole]));
-  rmSync(whole);
-  return lacking;
+  return files().filter((file) => !applied.includes(file));
 }
-
-/** Restores a dump into a database without tables. @throws Stopped */
-export async function restore(wrangler: Wrangler, query: Query, config: string, name: string, dump: string) {
-  const what = `Restoring ${dump}`;
-  await mustBeFree((sql) => query(what, sql), name);
-  must(what, await wrangler(['d1', 'execute', ...at(name, config), dump]));
-}
-
-const at = (database: string, config: string) => [
-  database,
-  '--remote',
-  '--config',
-  config,
-  '--yes',
-  '--file',
-];
 
 /** Makes sure that a database without our migrations has no tables. @throws Stopped */
-async function mustBeFree(ask: (sql: string) => Promise<string[]>, name: string): Promise<void> {
+export async function mustBeFree(ask: Ask, name: string): Promise<void> {
   const tables = await ask(
     `select name from sqlite_master where type = 'table' and name not glob '_cf_*' and name not glob 'sqlite_*'`,
   );

@@ -26,8 +26,8 @@ type Configuration = Pick<Toml, 'name' | 'observability' | Optional>;
 /** Speeds up deliveries; without a default date, so it may not exist. */
 const noWait = 'queue_consumer_no_wait_for_wait_until';
 
-const noLogpush = `this account has no Logpush, so Cloudflare keeps the log for some days and sends it nowhere.
-  Add Logpush and deploy again if you want a Logpush job.`;
+const noLogpush = `Cloudflare refuses Logpush: this account is on Workers Free, or the credentials lack the permission. So
+  it keeps the log for some days and sends it nowhere. For a Logpush job, change that and deploy again.`;
 
 /** By how Cloudflare refuses an optional feature: how to do without, and the consequences. */
 const optional: { [refusal: string]: [(before: Configuration) => Configuration, string] } = {
@@ -49,13 +49,17 @@ const optional: { [refusal: string]: [(before: Configuration) => Configuration, 
   '[code: 10023]': [(before) => ({ ...before, logpush: false }), noLogpush],
 };
 
-/** Uploads code and keys, but for what Cloudflare refuses. Returns the consequences, and the version. */
+/**
+ * Uploads code and keys, but for what Cloudflare refuses. Calls `onceUploaded` as soon as the Worker has the keys,
+ * whatever fails afterwards. Returns the consequences, and the version.
+ */
 export async function upload(
   api: Api,
   wrangler: Wrangler,
   folder: string,
   configuration: Configuration,
   keys: Key[],
+  onceUploaded: () => void = () => {},
 ): Promise<{ consequences: string[]; version: string | undefined }> {
   const secrets = join(folder, 'secrets.json');
   const args = ['deploy', '--config', writeConfiguration(folder, configuration)];
@@ -65,9 +69,15 @@ export async function upload(
     args.push('--secrets-file', secrets);
   }
   const consequences = new Set<string>();
+  const { name, observability } = configuration;
+  let uploads = 0;
   try {
     for (let current = configuration; ; writeConfiguration(folder, current)) {
       const deployed = await wrangler(args);
+      const isUploaded = deployed.ok || deployed.text.includes(`Uploaded ${name} `);
+      if (isUploaded && uploads++ === 0) onceUploaded();
+      // Wrangler looks at once for what it has uploaded first, which Cloudflare may not know everywhere yet.
+      if (isUploaded && !deployed.ok && uploads === 1) continue;
       const refused = Object.entries(optional).find(
         ([refusal, [, meaning]]) => deployed.text.includes(refusal) && !consequences.has(meaning),
       );
@@ -82,7 +92,6 @@ export async function upload(
   } finally {
     rmSync(secrets, { force: true });
   }
-  const { name, observability } = configuration;
   for (const one of await mustLogNoUrls(api, name, observability)) consequences.add(one);
   return { consequences: [...consequences], version: (await deployedAs(api, name)).version };
 }

@@ -7,12 +7,15 @@ export class Stopped extends Error {}
 const failure = (what: string, reason: string): Stopped =>
   new Stopped(`${what} failed: ${reason.replace(/\.?$/, '.')} ${advice(reason)}`);
 
+/** What to do for an account that has never had a Worker. */
+export const noSubdomain =
+  'Open Workers & Pages in the dashboard once, which gives the account an address below workers.dev, and run it again.';
+
 /** What to do about a refusal, by Cloudflare's message. */
 function advice(reason: string): string {
   if (/\[code: (10000|9109)\]|Authentication error/.test(reason))
     return "The credentials do not allow this. Give the API token the permissions in the operators' guide, or run `npx wrangler login` again.";
-  if (/\[code: (10007|10063)\]/.test(reason))
-    return 'Open Workers & Pages in the dashboard once, which gives the account an address below workers.dev, and run it again.';
+  if (reason.includes('[code: 10063]')) return noSubdomain;
   return 'Fix that, or wait a moment, and run it again: it continues from here.';
 }
 

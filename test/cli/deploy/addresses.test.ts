@@ -57,6 +57,10 @@ describe('a host', () => {
     await expect(originOf(api(), planOf({ cell: 'eu' }))).rejects.toThrow(
       "pass the router's host as --domain",
     );
+    vi.stubGlobal('fetch', async () =>
+      Response.json({ result: null, errors: [{ code: 10007, message: 'Not found' }] }, { status: 404 }),
+    );
+    await expect(originOf(api(), planOf({}))).rejects.toThrow('Open Workers & Pages in the dashboard once');
   });
 });
 

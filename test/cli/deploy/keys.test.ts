@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepMissing } from '../../../src/cli/deploy/keys.ts';
+import { keepMissing, remindToStore } from '../../../src/cli/deploy/keys.ts';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 
@@ -26,4 +26,23 @@ it.each([
   const contents = { database: undefined, secrets: ['OPERATOR_KEY'], ...found };
   expect(() => keepMissing(folder, planOf(settings), contents)).toThrow(remedy);
   expect(existsSync(folder)).toBe(false);
+});
+
+it('says where keys are until it has said so, and again once they have changed', () => {
+  const folder = temporaryFolder();
+  const printed = vi.fn();
+  keepMissing(folder, planOf({}), { database: undefined, secrets: ['HEADER_KEYS'] });
+  const failing = () => {
+    throw new Error('the terminal is gone');
+  };
+  expect(() => remindToStore(folder, failing)).toThrow();
+  for (let deploy = 0; deploy < 2; deploy++) remindToStore(folder, printed);
+  expect(printed.mock.calls).toEqual([[expect.stringMatching(/\n +\S+operator\.key {2}OPERATOR_KEY\n$/)]]);
+  const headers = join(folder, 'header.keys');
+  writeFileSync(headers, 'k1:…');
+  utimesSync(headers, new Date(), new Date(Date.now() + 1000));
+  remindToStore(folder, printed);
+  expect(printed.mock.lastCall).toEqual([
+    expect.stringMatching(/again:\n +\S+header\.keys {2}HEADER_KEYS\n$/),
+  ]);
 });

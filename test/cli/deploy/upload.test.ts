@@ -50,7 +50,7 @@ it('what Cloudflare refuses and the service can do without is left out', async (
     consequences: [
       expect.stringContaining('has not turned on Analytics Engine'),
       expect.stringContaining(`does not know the flag ${flag}`),
-      expect.stringContaining('this account has no Logpush'),
+      expect.stringContaining('Cloudflare refuses Logpush: this account is on Workers Free, or'),
     ],
   });
   expect(JSON.parse(tried.at(-1) ?? '')).toEqual({
@@ -74,6 +74,23 @@ it('an upload that fails says so, and leaves no secrets behind', async () => {
   expect(existsSync(secrets)).toBe(false);
 });
 
+it.each([
+  ['that Cloudflare knows a moment later is there after a second upload', 1],
+  ['whose deploy fails for good has its keys all the same', 2],
+])('a Worker %s', async (_, failures) => {
+  const text = 'Uploaded fleet (3.20 sec)\n[ERROR] This Worker does not exist on your account. [code: 10007]';
+  const steps: string[] = [];
+  const wrangler: Wrangler = async () => {
+    const ok = steps.push('upload') - 1 > failures;
+    return { ok, out: '', text };
+  };
+  const uploading = upload(deployed().api, wrangler, temporaryFolder(), plain, [], () => steps.push('told'));
+  if (failures === 1) await uploading;
+  else
+    await expect(uploading).rejects.toThrow(/does not exist.* Fix that, or wait a moment, and run it again/);
+  expect(steps).toEqual(['upload', 'told', 'upload']);
+});
+
 const uploaded: Wrangler = async () => ({ ok: true, out: '', text: '▲ [WARNING] Could not apply settings' });
 
 it('what wrangler could not set of the log is set, so that no URL is logged', async () => {
@@ -81,7 +98,7 @@ it('what wrangler could not set of the log is set, so that no URL is logged', as
   const { account, api, log } = deployed(leaking);
   account.logpush = false;
   const { consequences } = await upload(api, uploaded, temporaryFolder(), plain, []);
-  expect(consequences).toEqual([expect.stringContaining('this account has no Logpush')]);
+  expect(consequences).toEqual([expect.stringContaining('Cloudflare refuses Logpush')]);
   expect(log()).toEqual({ observability });
 });
 

@@ -60,13 +60,15 @@ describe('a call that fails', () => {
   const error = (code: number, message: string) => ({ errors: [{ code, message }] });
   const tooMany = error(7, 'Too many');
   const forbidden = error(10000, 'Authentication error');
-  const missing = error(10007, 'Not found');
+  const missing = error(10007, 'Worker not found');
+  const withoutSubdomain = error(10063, 'You need a workers.dev subdomain');
   const unexpected = "Creating it failed: Cloudflare's reply is not what was expected, name.";
 
   it.each([
     ['says why', 400, tooMany, 'Creating it failed: Too many [code: 7]. Fix that'],
     ['asks for permission', 403, forbidden, 'Give the API token the permissions'],
-    ['says what a new account lacks', 404, missing, 'Open Workers & Pages in the dashboard once'],
+    ['says what a new account lacks', 404, withoutSubdomain, 'Open Workers & Pages in the dashboard once'],
+    ['is not taken for that of a new account', 404, missing, '[code: 10007]. Fix that, or wait a moment'],
     ['is distinguished from a page', 502, { errors: undefined }, 'Cloudflare replied with HTTP 502.'],
     ['says what is not as expected', 200, { result: { name: 1 } }, unexpected],
   ])('%s', async (_, status, body, words) => {

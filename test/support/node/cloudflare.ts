@@ -15,6 +15,8 @@ export type Cloudflare = {
   calls: string[];
   /** A database in which migrations fail, by its name. */
   brokenDatabase?: string;
+  /** How often wrangler still looks in vain for a Worker that it has uploaded. */
+  lateWorker?: number;
   /** A compatibility flag that it does not know. */
   unknownFlag?: string;
   logpush: boolean;
@@ -124,6 +126,10 @@ function databases(api: Hono, account: Cloudflare): void {
     const database = { uuid: crypto.randomUUID(), name, region, jurisdiction };
     account.databases.push({ ...database, sql: new DatabaseSync(':memory:') });
     return respond(c, database);
+  });
+  api.get('/d1/database/:uuid', (c) => {
+    const { sql: _, replicated, ...shown } = databaseOf(c);
+    return respond(c, { ...shown, read_replication: { mode: replicated ? 'auto' : 'disabled' } });
   });
   api.put('/d1/database/:uuid', async (c) => {
     const { read_replication } = await c.req.json<{ read_replication: { mode: string } }>();
@@ -294,9 +300,11 @@ function workers(api: Hono, account: Cloudflare): void {
     if (c.req.method === 'POST') worker.isAtWorkersDev = (await c.req.json<{ enabled: boolean }>()).enabled;
     return respond(c, { enabled: worker.isAtWorkersDev, previews_enabled: false });
   });
-  api.get('/workers/workers/:name', (c) =>
-    respond(c, { subdomain: { enabled: workerOf(c).isAtWorkersDev, previews_enabled: false } }),
-  );
+  api.get('/workers/workers/:name', (c) => {
+    account.lateWorker = (account.lateWorker ?? 0) - 1;
+    if (account.lateWorker >= 0) return missing(c);
+    return respond(c, { subdomain: { enabled: workerOf(c).isAtWorkersDev, previews_enabled: false } });
+  });
   api.on(['GET', 'PATCH'], '/workers/scripts/:name/script-settings', async (c) => {
     const change = c.req.method === 'PATCH' ? await c.req.json() : {};
     if (change.logpush && !account.logpush) return refuse(c, 400, 10_023, 'Logpush is not enabled');

@@ -1,0 +1,28 @@
+import { importFile } from '../../../src/cli/deploy/import.ts';
+import type { Wrangler } from '../../../src/cli/project/cloudflare.ts';
+
+vi.mock('node:timers/promises', () => ({ setTimeout: async () => {} }));
+
+const unstable = { ok: false, out: '', text: '[ERROR] Upstream service unavailable [code: 7009]' };
+const timedOut = {
+  ok: false,
+  out: '',
+  text: '[ERROR] A request to the Cloudflare API failed: 504 Gateway Timeout',
+};
+const done = { ok: true, out: '', text: '' };
+const broken = { ok: false, out: '', text: '[ERROR] no such table: x [code: 7500]' };
+
+it.each([
+  ['an import that D1 could not begin is repeated', [unstable, timedOut, done], false, 3, null],
+  ['one that succeeded although its reply was lost is not', [timedOut], true, 1, null],
+  ['one that is wrong is not', [broken], false, 1, 'no such table'],
+  ['one that never succeeds is given up', Array(9).fill(unstable), false, 4, 'Upstream service unavailable'],
+] as const)('%s', async (_, replies, isImported, calls, problem) => {
+  const left = [...replies];
+  const wrangler = vi.fn<Wrangler>(async () => left.shift() ?? done);
+  const target = { database: 'fleet', config: 'wrangler.json', file: 'x.sql' };
+  const importing = importFile('Importing', wrangler, target, async () => isImported);
+  if (problem) await expect(importing).rejects.toThrow(problem);
+  else await importing;
+  expect(wrangler).toHaveBeenCalledTimes(calls);
+});

@@ -50,10 +50,10 @@ export function renamed<T extends Pick<Toml, 'r2_buckets' | 'queues'>>(
 
 /** The configuration of a router in front of `cells`: their Workers, by the cells' names. */
 export function routerConfiguration(name: string, cells: { [cell: string]: string }) {
-  const { compatibility_date, minify, keep_names, upload_source_maps, ...toml } = readToml();
+  const { compatibility_date, minify, upload_source_maps, ...toml } = readToml();
   const { logpush, observability, version_metadata } = toml;
   return {
-    ...{ compatibility_date, minify, keep_names, upload_source_maps },
+    ...{ compatibility_date, minify, upload_source_maps },
     ...{ logpush, observability, version_metadata },
     name,
     main: join(root, 'src/router/index.ts'),

@@ -1,11 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { readToml, withOwnNamespaces } from '../../../src/cli/project/toml.ts';
+import { wranglerOutput } from '../../../src/cli/project/wrangler.ts';
 import { rateLimits } from '../../../src/platform/rate-limits.ts';
+import { temporaryFolder } from '../../support/node/folder.ts';
 
 it('wrangler.toml sets the limits that the code and the guides speak of', () => {
   const inCode = Object.entries(rateLimits).map(([name, { calls, seconds }]) => [name, calls, seconds]);
   const declared = readToml().ratelimits.map(({ name, simple }) => [name, simple.limit, simple.period]);
   expect(declared.sort()).toEqual(inCode.sort());
+});
+
+it('functions keep their names in the uploaded Worker, so that stacks of its log can be read', async () => {
+  const folder = temporaryFolder();
+  await wranglerOutput('deploy', '--dry-run', '--outdir', folder);
+  const bundle = readFileSync(join(folder, 'index.js'), 'utf8');
+  expect(bundle).toMatch(/\(\w+,\s?"createSignInLinks"\)/);
 });
 
 const limiters = ['SIGN_IN_LIMIT', 'TOKEN_LIMIT', 'UNKNOWN_LIMIT'].map((name) => ({

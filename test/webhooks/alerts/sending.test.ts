@@ -211,6 +211,10 @@ it("the email service's own limit of a day has emails wait, but neither channels
   expect(await later()).toBe(1);
   expect(lines('fault')).toMatchObject([{ message: 'Alerts are over the limit of the day', left: 1 }]);
   expect(lines('fault')).toHaveLength(1);
+  await emailSignInLinks(env, ann.email); // which is tried all the same
+  expect(lines('fault').slice(1)).toMatchObject([
+    { message: 'A sign-in link could not be sent', code: 'E_DAILY_LIMIT_EXCEEDED' },
+  ]);
   // Nothing else is tried on that day, also of another account.
   emails.send.mockClear();
   emails.send.mockResolvedValue({ messageId: '1' });

@@ -1,83 +1,52 @@
 import type { QueueMessage } from '../../index.ts';
-import { oncePer } from '../../platform/remembered.ts';
-import type { StarterEnv } from '../../webhooks/deliveries/consumer.ts';
-import { sweep } from '../../webhooks/deliveries/sweep.ts';
+import { send } from '../../platform/queue.ts';
 import worker from '../strict/worker.ts';
-import { type BareCall, type BareEnv, bare, bareDeliver } from './worker-bare.ts';
 
-const writeLine = console.info;
-
-/** Whether wake-ups are dropped, and how many of them are on their way to that. */
-let held = false;
-let underWay = 0;
-
-/** Whether the limiter and the log are left out, which here are local fakes. */
-let isQuiet = false;
-const unlimited = oncePer(
-  (env: BareEnv): BareEnv => ({ ...env, TOKEN_LIMIT: { limit: async () => ({ success: true }) } }),
-);
+/** A queue message of the bare consumer has a whole call in it, so that nothing has to be read. */
+type BareCall = { url: string; body: string };
+type BareCalls = { urls: string[]; body: string; count: number };
+type BenchEnv = Env & { BARE: Queue<BareCall> };
 
 export { Deliveries } from '../strict/worker.ts';
 
-/** The service; `/bare/` is minimal code, `/bench/` commands. */
+/** The service, and under `/bare/` the least code that makes the same calls, for comparison. */
 export default {
   ...worker,
-  async fetch(request: Request, env: BareEnv, ctx: ExecutionContext): Promise<Response> {
-    const url = new URL(request.url);
-    const [, area = '', name = ''] = url.pathname.split('/');
-    if (area === 'bare') return stamped(await bare(request, env, url, ctx));
-    if (area === 'ingest') return stamped(await worker.fetch(request, watched(env), ctx));
-    if (area === 'bench')
-      return Response.json({ data: await commands[name]?.(env, url.searchParams, request) });
-    return worker.fetch(request, isQuiet ? unlimited(env) : env, ctx);
+  async fetch(request: Request, env: BenchEnv, ctx: ExecutionContext): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    if (!/^\/(bare|ingest)\b/.test(pathname)) return worker.fetch(request, env, ctx);
+    const reply = pathname === '/ingest' ? await worker.fetch(request, env, ctx) : await bare(request, env);
+    const stamped = new Response(reply.body, reply);
+    // Some deliveries arrive before the client has the reply.
+    stamped.headers.set('x-ready-at', String(Date.now()));
+    return stamped;
   },
-  async queue(batch: MessageBatch<never>, env: BareEnv, ctx: ExecutionContext): Promise<void> {
-    const isBare = batch.queue.startsWith('bare');
-    if (held && !isBare) underWay -= batch.messages.length;
-    if (held) return;
-    if (!isBare) return worker.queue(batch as MessageBatch<QueueMessage>, env, ctx); // every other is the service's
-    const calls = (batch as MessageBatch<BareCall>).messages.map(({ body }) => body);
-    if (batch.queue === 'bare') return bareDeliver(calls, 6, Number.POSITIVE_INFINITY);
-    return ctx.waitUntil(bareDeliver(calls, 5, 50));
+  queue(batch: MessageBatch<never>, env: Env, ctx: ExecutionContext): void | Promise<void> {
+    if (batch.queue !== 'bare') return worker.queue(batch as MessageBatch<QueueMessage>, env, ctx); // the service's
+    ctx.waitUntil(Promise.all((batch as MessageBatch<BareCall>).messages.map(({ body }) => deliver(body))));
   },
 };
 
-type Command = (env: Env, options: URLSearchParams, request: Request) => unknown;
-
-const commands: { [name: string]: Command } = {
-  /** Deletes webhooks by the ids in the body, and all that is still due. */
-  forget: async ({ DB }, _, request) => {
-    const ofIds = 'delete from webhooks where id in (select value from json_each(?1))';
-    const due = "delete from deliveries where status = 'pending'";
-    await DB.batch([DB.prepare(ofIds).bind(await request.text()), DB.prepare(due)]);
-  },
-  hold: async (_, options) => {
-    while (held && underWay > 0) await scheduler.wait(10);
-    held = options.has('on');
-  },
-  quiet: (_, options) => {
-    isQuiet = options.has('on');
-    console.info = isQuiet ? () => {} : writeLine;
-  },
-  sample: ({ DB }) => DB.prepare('select * from safety_events limit 1').first(),
-  wake: (env) => sweep(env, Date.now() + 60_000),
-};
-
-/** While wake-ups are dropped, a queue counts them, and all deliveries pass through it. */
-function watched(env: Env): StarterEnv {
-  if (!held) return env;
-  const sendBatch: Env['DELIVERIES']['sendBatch'] = (messages) => {
-    const batch = [...messages];
-    underWay += batch.length;
-    return env.DELIVERIES.sendBatch(batch);
-  };
-  const DELIVERIES = { sendBatch } as Env['DELIVERIES']; // all that an ingest call uses
-  return { ...env, DELIVERIES, QUEUE_ONLY: true };
+async function bare(request: Request, env: BenchEnv): Promise<Response> {
+  const { urls, body, count } = await request.json<BareCalls>();
+  const calls = Array.from({ length: count }, (_, i) => ({ url: urls[i % urls.length] ?? '', body }));
+  await send(env.BARE, calls);
+  return Response.json({ status: 200 });
 }
 
-/** Adds when the response was ready: some deliveries arrive before the client has it. */
-function stamped(reply: Response): Response {
-  const marked = new Response(reply.body, reply);
-  marked.headers.set('x-ready-at', String(Date.now()));
-  return marked;
+/** As many calls to a receiver in an isolate as the service makes. */
+const mostInFlight = 50;
+const inFlight = new Map<string, number>();
+
+/** Makes a call with headers like the service's, which are as much to read. */
+async function deliver({ url, body }: BareCall): Promise<void> {
+  while ((inFlight.get(url) ?? 0) >= mostInFlight) await scheduler.wait(10);
+  inFlight.set(url, (inFlight.get(url) ?? 0) + 1);
+  const headers = {
+    ...{ 'User-Agent': 'FleetDataService/bare', 'X-Secret': 's3cret', 'Content-Type': 'application/json' },
+    ...{ 'Delivery-Id': crypto.randomUUID(), 'Delivery-Attempt': '1' },
+  };
+  const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
+  await response.text();
+  inFlight.set(url, (inFlight.get(url) ?? 1) - 1);
 }

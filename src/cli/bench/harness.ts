@@ -3,7 +3,7 @@ import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { type Change, unlimited } from '../local/configurations.ts';
 import { startStack } from '../local/stack.ts';
-import { tableOf } from '../operate/print.ts';
+import { inText } from '../operate/print.ts';
 import { localDirectory, root } from '../project/paths.ts';
 import { startCounter } from './counter.ts';
 
@@ -83,12 +83,6 @@ export function print(rows: Row[], json: boolean): void {
   else {
     const load = loadavg()[0]?.toFixed(1);
     console.log(`${cpus().length} × ${cpus()[0]?.model}, load ${load}, Node ${process.version}\n`);
-    const head = Object.keys(rows[0] ?? {});
-    console.log(
-      tableOf(
-        rows.map((row) => Object.values(row)),
-        head,
-      ),
-    );
+    console.log(inText(rows));
   }
 }

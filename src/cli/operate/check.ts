@@ -2,7 +2,7 @@ import { fingerprint } from '../../operator/api/schema.ts';
 import type { Check } from '../../operator/api/service.ts';
 import { cellHeader, versionHeader } from '../../platform/cells.ts';
 import { insist, operatorOf, type Service } from './client.ts';
-import { tableOf } from './print.ts';
+import { inText } from './print.ts';
 
 /** What the service has found, and what a call from outside shows. */
 type Row = Omit<Check, 'name'> & { name: Check['name'] | 'version' | 'plain HTTP' | 'programs' };
@@ -52,8 +52,13 @@ export async function checkService(service: Service, { entries, version, ...aske
   const body = { schema, ...asked };
   const found = await insist(3, () => operatorOf(service).call('POST /check', { body }));
   const checks: Row[] = [...found, ...(await fromOutside(service, version))];
-  const rows = checks.map(({ name, result, ms, detail }) => [name, result, `${ms} ms`, detail]);
-  console.log(`Checked ${service.baseUrl}\n${tableOf(rows, ['what', 'result', 'took', 'found'])}`);
+  const rows = checks.map(({ name, result, ms, detail }) => ({
+    what: name,
+    result,
+    took: `${ms} ms`,
+    found: detail,
+  }));
+  console.log(`Checked ${service.baseUrl}\n${inText(rows)}`);
   const wrong = checks.filter(({ result }) => result === 'fault' || result === 'warning');
   for (const name of new Set(wrong.map(({ name }) => name))) console.log(`! ${name}: ${advice[name]}`);
   if (checks.some(({ result }) => result === 'fault')) process.exitCode = 1;

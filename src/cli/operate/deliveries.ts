@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import type { Delivery } from '../../operator/api/webhooks.ts';
 import { operatorFor } from './cells.ts';
 import { printable, show } from './print.ts';
-import { aboutOf, inTables, resultOf } from './rows.ts';
+import { aboutOf, resultOf, shapeOf } from './rows.ts';
 
 export const listDeliveriesCommand = (): Command =>
   new Command('list')
@@ -18,7 +18,7 @@ export const listDeliveriesCommand = (): Command =>
       const list = () => operatorFor(command).call('GET /deliveries', { query });
       const found = await list();
       if (follow) await watch(found, list);
-      else show(command, found, inTables('GET /deliveries'));
+      else show(command, found, shapeOf('GET /deliveries'));
     });
 
 async function watch(found: Delivery[], list: () => Promise<Delivery[]>): Promise<never> {

@@ -6,7 +6,7 @@ import { root } from '../project/paths.ts';
 import { askAll, inOneList, type OfCell, operatorFor } from './cells.ts';
 import { ApiError, type Call } from './client.ts';
 import { show } from './print.ts';
-import { inTables } from './rows.ts';
+import { shapeOf } from './rows.ts';
 
 /** A command that makes one call. Fields that are not in its usage or `fixed` are options. */
 export type Derived = [usage: string, call: Call, fixed?: object, description?: string];
@@ -90,9 +90,9 @@ export function derived(group: string, [usage, call, fixed, description]: Derive
     const asked = { ...(id !== undefined && { id }), [operation.requestBody ? 'body' : 'query']: body };
     const request = [asked] as never[] as [never]; // as the document says
     if (!ofEverybody.includes(call))
-      return show(command, await operatorFor(command).call(call, ...request), inTables(call));
+      return show(command, await operatorFor(command).call(call, ...request), shapeOf(call));
     const lists = (await askAll(command, call, ...request)) as OfCell<object[]>[];
-    show(command, inOneList(lists), inTables(call));
+    show(command, inOneList(lists), shapeOf(call));
   });
 }
 

@@ -3,7 +3,7 @@ import { askAll, inOneList, operatorFor } from './cells.ts';
 import { ApiError } from './client.ts';
 import { wholeNumber } from './context.ts';
 import { show } from './print.ts';
-import { inTables } from './rows.ts';
+import { shapeOf } from './rows.ts';
 
 export const removeUserCommand = (): Command =>
   new Command('remove')
@@ -29,5 +29,5 @@ export const auditCommand = (): Command =>
         ? await operatorFor(command).call('GET /accounts/:id/audit', { id, query })
         : inOneList(await askAll(command, 'GET /audit', { query }));
       const newest = entries.sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, limit);
-      show(command, newest, inTables('GET /audit'));
+      show(command, newest, shapeOf('GET /audit'));
     });

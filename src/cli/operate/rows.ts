@@ -4,7 +4,6 @@ import type { Pull } from '../../operator/api/connections.ts';
 import type { Deletion } from '../../operator/api/deletion.ts';
 import type { AttemptEntry, ShownDelivery, WebhookHealth } from '../../operator/api/webhooks.ts';
 import type { Call, Data } from './client.ts';
-import { listOf, tablesOf, withShortTimes } from './print.ts';
 
 type Shown = {
   [C in Call]?: Data<C> extends (infer Item)[] ? (item: Item) => object : (thing: Data<C>) => object;
@@ -25,46 +24,29 @@ const pull = ({ feeds, state, isWithdrawn, refusals, warnings, unmapped, ...more
   'unmapped incident labels': unmapped,
 });
 
-const token = ({
-  id,
-  name,
-  scope,
-  readOnly,
-  connectionIds,
-  lastUsedAt,
-  ...one
-}: InferOutput<typeof Token>) => ({
-  id,
-  name,
-  kind:
-    scope === 'ingest'
-      ? 'ingest key'
-      : `${readOnly ? 'read only' : 'API token'}${connectionIds ? ', limited' : ''}`,
-  'last used': lastUsedAt,
-  state: one.revokedAt ? 'revoked' : one.expiresAt ? `until ${one.expiresAt}` : 'active',
-});
+const token = ({ id, name, lastUsedAt, ...one }: InferOutput<typeof Token>) => {
+  const kind = `${one.readOnly ? 'read only' : 'API token'}${one.connectionIds ? ', limited' : ''}`;
+  return {
+    id,
+    name,
+    kind: one.scope === 'ingest' ? 'ingest key' : kind,
+    lastUsedAt,
+    state: one.revokedAt ? 'revoked' : one.expiresAt ? `until ${one.expiresAt}` : 'active',
+  };
+};
 
 type Webhook = InferOutput<typeof WebhookHealth>;
 
-const stateOf = ({ pausedAt, openUntil, failures }: Webhook): string =>
-  pausedAt
-    ? `paused since ${pausedAt}`
-    : openUntil
-      ? `fails, next try ${openUntil}`
-      : failures > 0
-        ? `fails: ${failures} in a row`
-        : 'works';
+function stateOf({ pausedAt, openUntil, failures }: Webhook): string {
+  if (pausedAt) return `paused since ${pausedAt}`;
+  if (openUntil) return `fails, next try ${openUntil}`;
+  return failures > 0 ? `fails: ${failures} in a row` : 'works';
+}
 
-const webhook = (one: Webhook) => ({
-  id: one.id,
-  url: one.url,
-  state: stateOf(one),
-  'calls at a time now': one.window,
-  'max in flight': one.maxInFlight,
-  'max per second': one.maxPerSecond,
-  'all connections': one.allConnections,
-  filters: one.filters,
-});
+const webhook = (one: Webhook) => {
+  const { failures, openUntil, pausedAt, window, ...more } = one;
+  return { ...more, state: stateOf(one), 'calls at a time now': window };
+};
 
 export const hostOf = (url: string | null): string | null => url && (URL.parse(url)?.host ?? url);
 
@@ -76,41 +58,34 @@ export const resultOf = (
   attempt: { result: string; status?: number | null | undefined } | null,
 ): string | null => attempt && (attempt.status ? `HTTP ${attempt.status}` : attempt.result);
 
-const delivery = (one: InferOutput<typeof ShownDelivery>) => ({
-  id: one.id,
-  about: aboutOf(one.level),
-  status: one.status,
-  attempts: one.attempts,
-  nextAttemptAt: one.nextAttemptAt,
-  finishedAt: one.finishedAt,
-  eventId: one.eventId,
-  webhookId: one.webhookId,
-  url: one.url,
-  requestId: one.requestId,
-  'attempts omitted': one.attemptsOmitted || null,
-  log: one.log.map((attempt: InferOutput<typeof AttemptEntry>) => ({
-    at: withShortTimes(attempt.at, 'seconds'),
+const delivery = ({ id, level, type, log, ...one }: InferOutput<typeof ShownDelivery>) => ({
+  id,
+  about: aboutOf(level),
+  ...one,
+  attemptsOmitted: one.attemptsOmitted || null,
+  log: log.map(({ at, durationMs, reason, answer, ...attempt }: InferOutput<typeof AttemptEntry>) => ({
+    at,
     result: resultOf(attempt),
-    took: `${attempt.durationMs} ms`,
-    reason: attempt.reason,
-    response: attempt.answer,
+    took: `${durationMs} ms`,
+    reason,
+    response: answer,
   })),
 });
 
-const auditEntry = ({ actor, actorName, action, subject, ...entry }: InferOutput<typeof AuditEntry>) => ({
-  at: entry.at,
-  account: entry.account,
+const auditEntry = ({ at, account, actor, actorName, ...entry }: InferOutput<typeof AuditEntry>) => ({
+  at,
+  account,
   who: actorName ?? actor,
-  did: `${action} ${subject}`,
+  did: `${entry.action} ${entry.subject}`,
   'to what': [entry.subjectName ?? entry.subjectId, ...entry.fields].join(', '),
 });
 
-const deletion = ({ id, kind, account, ...one }: InferOutput<typeof Deletion>) => ({
+const deletion = ({ id, account, kind, problem, ...one }: InferOutput<typeof Deletion>) => ({
   id,
   account,
   deletes: kind,
   state: one.step ? `${one.step} (${one.stepsDone + 1} of ${one.steps})` : `begins ${one.dueAt}`,
-  problem: one.problem,
+  problem,
 });
 
 /** What matters most of each list's items, in at most five columns, and things in words; `--json` has everything. */
@@ -119,14 +94,14 @@ const shown: Shown = {
     id,
     name,
     status: held ? 'held' : status,
-    created: createdAt,
+    createdAt,
   }),
   'GET /accounts/:id/connections': ({ id, name, tSP, healthStatus, lastPulledAt }) => ({
     id,
     name,
     provider: tSP,
     health: healthStatus,
-    'last pulled': lastPulledAt,
+    lastPulledAt,
   }),
   'GET /accounts/:id/connect-links': ({ id, name, connectionId, withdrawnAt, expiresAt }) => ({
     id,
@@ -137,15 +112,15 @@ const shown: Shown = {
   'GET /accounts/:id/users': ({ email, role, createdAt, lastSignInAt, pending }) => ({
     email,
     role,
-    added: createdAt,
-    'last sign-in': pending ? 'pending' : lastSignInAt,
+    createdAt,
+    lastSignInAt: pending ? 'pending' : lastSignInAt,
   }),
   'GET /accounts/:id/webhooks': (one) => ({
     id: one.id,
     url: one.url,
     state: stateOf(one),
-    'max in flight': one.maxInFlight,
-    'max per second': one.maxPerSecond,
+    maxInFlight: one.maxInFlight,
+    maxPerSecond: one.maxPerSecond,
   }),
   'GET /accounts/:id/channels': ({ id, kind, name, host, problem }) => ({ id, kind, name, host, problem }),
   'GET /accounts/:id/audit': auditEntry,
@@ -177,12 +152,11 @@ const shown: Shown = {
   'PUT /connections/:id/webhook-secret': pull,
 };
 
-/** How people see what a call found, with the cells of a list's items, if there are several. */
-export const inTables =
+/** What people see of what a call found, with the cells of a list's items, if there are several. */
+export const shapeOf =
   (call: Call) =>
-  (found: unknown): string => {
-    const show = shown[call] as ((thing: unknown) => object) | undefined; // of this call
-    if (!show) return tablesOf(found);
-    if (!Array.isArray(found)) return tablesOf(show(found));
-    return listOf(found.map((item) => ({ ...(item.cell && { cell: item.cell }), ...show(item) })));
+  (found: unknown): unknown => {
+    const shape = (shown[call] ?? ((thing) => thing)) as (thing: unknown) => object; // of this call
+    if (!Array.isArray(found)) return shape(found);
+    return found.map((item) => ({ ...(item.cell && { cell: item.cell }), ...shape(item) }));
   };

@@ -3,7 +3,7 @@ import { maxListed } from '../../operator/api/operation.ts';
 import type { HeaderKey, ServiceLevel, StatusReport } from '../../operator/api/service.ts';
 import { waitInWords } from '../../webhooks/latency.ts';
 import { askAll } from './cells.ts';
-import { listOf, show, tablesOf } from './print.ts';
+import { show } from './print.ts';
 import { hostOf, resultOf } from './rows.ts';
 
 export const statusCommand = (): Command =>
@@ -13,8 +13,8 @@ export const statusCommand = (): Command =>
       const replies = await askAll(command, 'GET /status');
       const reports = replies.map(({ cell, data }) => ({ ...(cell && { cell }), ...data }));
       const [only] = reports;
-      if (only && !only.cell) show(command, only, inTables);
-      else show(command, reports, (all) => all.map(inTables).join('\n\n'));
+      if (only && !only.cell) show(command, only, shapeOf);
+      else show(command, reports, (all) => all.map(shapeOf));
     });
 
 /** One row for each cell. */
@@ -28,11 +28,16 @@ export const listCellsCommand = (): Command =>
       ),
     );
 
-function inTables({ cell, ...report }: StatusReport & { cell?: string }): string {
-  const { problem, warning, health, serviceLevels, ...status } = report;
-  const { accidents, failing, paused, connections, uncovered, ...rest } = status;
-  const { deletions, moves, headerKeys, ...pending } = rest;
-  const tables: { [title: string]: object[] } = {
+function shapeOf({ cell, ...report }: StatusReport & { cell?: string }): object {
+  const { problem, warning, health, serviceLevels, accidents, failing, paused, connections, ...rest } =
+    report;
+  const { uncovered, deletions, moves, headerKeys, ...pending } = rest;
+  return {
+    ...(cell && { cell }),
+    service: problem ?? warning ?? 'healthy',
+    'fails now': failsNow(report),
+    ...health,
+    ...pending,
     'service levels': levels(serviceLevels),
     'accidents that wait': accidents.map(({ deliveryId, level, account, url, createdAt }) => ({
       delivery: deliveryId,
@@ -41,27 +46,24 @@ function inTables({ cell, ...report }: StatusReport & { cell?: string }): string
       receiver: hostOf(url),
       since: createdAt,
     })),
-    'webhooks with failures in 24 hours': failing.map(({ webhookId, url, account, ...webhook }) => ({
-      webhook: webhookId,
-      receiver: hostOf(url),
-      account,
-      'last failure': resultOf(
-        webhook.lastFailure && { ...webhook.lastFailure, result: webhook.lastFailure.kind },
-      ),
-      failed: `${webhook.failedAttempts}, ${webhook.failures} in a row`,
-    })),
+    'webhooks with failures in 24 hours': failing.map(
+      ({ webhookId, url, account, lastFailure, ...webhook }) => ({
+        webhook: webhookId,
+        receiver: hostOf(url),
+        account,
+        'last failure': resultOf(lastFailure && { ...lastFailure, result: lastFailure.kind }),
+        failed: `${webhook.failedAttempts}, ${webhook.failures} in a row`,
+      }),
+    ),
     'webhooks paused for over 15 minutes': paused.map(({ webhookId, url, account, pausedSince }) => ({
       webhook: webhookId,
       receiver: hostOf(url),
       account,
       since: pausedSince,
     })),
-    'connections with problems': connections.map(({ connectionId, name, account, ...one }) => ({
+    'connections with problems': connections.map(({ connectionId, accountId, ...one }) => ({
       connection: connectionId,
-      name,
-      account,
-      health: one.healthStatus,
-      'last pulled': one.lastPulledAt,
+      ...one,
     })),
     'connections whose accidents nobody is notified of': uncovered.map(({ connectionId, name, account }) => ({
       connection: connectionId,
@@ -69,12 +71,9 @@ function inTables({ cell, ...report }: StatusReport & { cell?: string }): string
       account,
     })),
     'deletions that fail': deletions.map(({ id, account, problem }) => ({ id, account, problem })),
-    'accounts that are being moved': moves.map(({ accountId, account, to, state, since }) => ({
+    'accounts that are being moved': moves.map(({ accountId, isOverdue, ...move }) => ({
       id: accountId,
-      account,
-      to,
-      state,
-      since,
+      ...move,
     })),
     // One key has encrypted everything, unless keys are being rotated.
     'keys of HEADER_KEYS':
@@ -82,18 +81,6 @@ function inTables({ cell, ...report }: StatusReport & { cell?: string }): string
         ? headerKeys.map((one) => ({ key: one.key, encrypts: one.encrypts, is: useOf(one) }))
         : [],
   };
-  return [
-    tablesOf({
-      ...(cell && { cell }),
-      service: problem ?? warning ?? 'healthy',
-      'fails now': failsNow(report),
-      ...health,
-      ...pending,
-    }),
-    ...Object.entries(tables).flatMap(([title, items]) =>
-      items.length > 0 ? [`\n${title}\n${listOf(items)}`] : [],
-    ),
-  ].join('\n');
 }
 
 /** What needs attention now; without what has failed in the last day and works again. */

@@ -27,8 +27,6 @@ const service = await fakeService(({ method, url: { pathname: path } }) => {
     data: isList ? [thing] : { ...data, value: 'key' }, // the key goes into a header
   };
 });
-beforeAll(() => void vi.stubEnv('COLUMNS', '2000'));
-afterAll(() => void vi.unstubAllEnvs());
 const folder = temporaryFolder();
 const file = join(folder, 'records.ndjson');
 writeFileSync(file, '{"kind":"driver"}\n');

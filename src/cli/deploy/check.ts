@@ -1,8 +1,8 @@
 import { fingerprint } from '../../operator/api/schema.ts';
 import type { Check } from '../../operator/api/service.ts';
 import { cellHeader, versionHeader } from '../../platform/cells.ts';
-import { insist, operatorOf, type Service } from './client.ts';
-import { inText } from './print.ts';
+import { insist, operatorOf, type Service } from '../operate/client.ts';
+import { inText } from '../operate/print.ts';
 
 /** What the service has found, and what a call from outside shows. */
 type Row = Omit<Check, 'name'> & { name: Check['name'] | 'version' | 'plain HTTP' | 'programs' };

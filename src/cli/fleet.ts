@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { generateCommand } from './demo/synthetic-fleet.ts';
 import { ApiError } from './operate/client.ts';
 import { deleteAccountCommand, deleteConnectionCommand, eraseDriverCommand } from './operate/delete.ts';
 import { listDeliveriesCommand } from './operate/deliveries.ts';
@@ -10,7 +11,6 @@ import { auditCommand, removeUserCommand } from './operate/people.ts';
 import { printable } from './operate/print.ts';
 import { replayCommand } from './operate/replay.ts';
 import { listCellsCommand, statusCommand } from './operate/status.ts';
-import { generateCommand } from './operate/synthetic-fleet.ts';
 import { useProxy } from './project/proxy.ts';
 
 /** Commands by what they are about: those that make one call, and those that do more. */

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { generateFleet } from '../../../src/cli/demo/synthetic-fleet.ts';
 import { insist, request } from '../../../src/cli/operate/client.ts';
 import type { Line } from '../../../src/cli/operate/import/csv.ts';
 import { type Encoding, readRecords } from '../../../src/cli/operate/import/read.ts';
 import { callsOf, sendAll } from '../../../src/cli/operate/import.ts';
-import { generateFleet } from '../../../src/cli/operate/synthetic-fleet.ts';
 import { recordKinds } from '../../../src/fleet/lists/registry.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 

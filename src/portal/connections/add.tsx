@@ -1,4 +1,4 @@
-import type { Child } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import * as v from 'valibot';
 import { connectionName } from '../../fleet/connections.ts';
 import type { FieldError } from '../../platform/errors.ts';
@@ -18,7 +18,7 @@ import { Icon } from '../ui/buttons.tsx';
 import { choice, drawn, formPage, line, radios, valuesIn } from '../ui/fields.tsx';
 import { Buttons, Form, type Offered } from '../ui/forms.tsx';
 import { type Head, page } from '../ui/layout.tsx';
-import { reader, type SentForm } from '../ui/reader.ts';
+import { PageReader, type SentForm } from '../ui/reader.ts';
 import { done, submit } from '../ui/submit.ts';
 import { above, aboveOf, connectionsPath, ownPath, pathOf, requirePulled } from './connections.tsx';
 import { credentialLabel } from './health.tsx';
@@ -115,7 +115,7 @@ const Steps = ({ connector, adding }: { connector: Connector | undefined; adding
           {adding.back && (
             <p class="hint mt-3">
               Another provider?{' '}
-              <a href={reader().mayGo('GET', ownPath) ? ownPath : '/docs/connectors'}>
+              <a href={useContext(PageReader).mayGo('GET', ownPath) ? ownPath : '/docs/connectors'}>
                 Connect it with your own connector
               </a>
             </p>

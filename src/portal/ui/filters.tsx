@@ -172,7 +172,7 @@ export const FilterForm = ({ path, search }: { path: string; search: Search }) =
   const typed = Object.entries(asked).map(([name, value]) => [name, nameOr(value, matched[name])]);
   const set = setIn(search).length;
   return (
-    <FilledForm value={filledIn(Object.fromEntries(typed), problems)}>
+    <FilledForm.Provider value={filledIn(Object.fromEntries(typed), problems)}>
       {Object.entries(filters).map(
         ([name, { label, options = [], views }]) =>
           views && (
@@ -208,6 +208,6 @@ export const FilterForm = ({ path, search }: { path: string; search: Search }) =
           </div>
         </form>
       </details>
-    </FilledForm>
+    </FilledForm.Provider>
   );
 };

@@ -1,19 +1,19 @@
-import type { Child } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import { Allowed, Icon, LinkButton, PostForm, Submit, type Weight } from './buttons.tsx';
 import { Note } from './parts.tsx';
-import { reader } from './reader.ts';
-import { FilledForm, filledForm } from './submit.ts';
+import { PageReader } from './reader.ts';
+import { FilledForm } from './submit.ts';
 
 /** A form for people who may send it, with input and errors if shown again; `to` another page. */
 export const Form = (props: { to?: string; look?: string; children: Child }) => {
   const { to, look, children } = props;
-  const sent = reader().shownAgain;
+  const sent = useContext(PageReader).shownAgain;
   const isSent = to === undefined || to.split(/[?#]/)[0] === sent?.path;
   const filled = isSent ? sent : undefined;
   const form = (
     <PostForm to={to} look={look}>
       <Problem message={filled?.errors.find(({ field }) => field === '')?.message} />
-      <FilledForm value={filled}>{children}</FilledForm>
+      <FilledForm.Provider value={filled}>{children}</FilledForm.Provider>
     </PostForm>
   );
   return to === undefined ? form : <Allowed to={to}>{form}</Allowed>;
@@ -31,7 +31,7 @@ export const Buttons = (props: { send: string; weight?: Weight; back?: string; d
 };
 
 const errorOf = (name: string): string | undefined =>
-  filledForm()?.errors.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
+  useContext(FilledForm)?.errors.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
 
 /** The hint and the error of a control. */
 export const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => {
@@ -77,7 +77,7 @@ export const Field = (props: {
   comesBack?: boolean;
 }) => {
   const { name, label, hint, options, type, value = '', comesBack = type !== 'password', ...rest } = props;
-  const filled = filledForm();
+  const filled = useContext(FilledForm);
   const shown = comesBack ? (filled?.value(name) ?? value) : value;
   const control = {
     ...{ id: name, name },
@@ -181,7 +181,7 @@ export const Choice = (props: {
   note?: Child;
 }) => {
   const { type, label, note, checked, ...input } = props;
-  const filled = filledForm();
+  const filled = useContext(FilledForm);
   const isChecked = filled ? filled.values(input.name).includes(input.value) : checked;
   const look = type === 'radio' ? 'radio radio-primary radio-sm' : 'checkbox checkbox-primary checkbox-sm';
   return (

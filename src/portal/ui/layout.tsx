@@ -1,6 +1,6 @@
 import { getCookie } from 'hono/cookie';
 import { html } from 'hono/html';
-import type { Child } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import { config } from '../../platform/config.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { type ReportedFailure, statusOf } from '../../platform/http/failures.ts';
@@ -12,7 +12,7 @@ import { tickPath } from '../session/tick.ts';
 import { Icon, PostForm, roleNames } from './buttons.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
-import { PageReader, type Reader, reader } from './reader.ts';
+import { PageReader, type Reader } from './reader.ts';
 import { takeFlash } from './submit.ts';
 import { isTimeZone, ZoneName } from './time.tsx';
 
@@ -90,7 +90,7 @@ export async function page(
         <script src="/portal/live.js" defer></script>
       </head>
       <body data-tick={tick} data-version={session?.version} data-units={session?.units}>
-        <PageReader value={reader}>
+        <PageReader.Provider value={reader}>
           {session ? (
             <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
               {inside}
@@ -98,7 +98,7 @@ export async function page(
           ) : (
             <Gate>{inside}</Gate>
           )}
-        </PageReader>
+        </PageReader.Provider>
       </body>
     </html>
   );
@@ -134,7 +134,8 @@ const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head
 
 /** The tabs of the settings, under a title of their own, or above that of a page within one. */
 const SettingsTabs = ({ path, isTab }: { path: string; isTab: boolean }) => {
-  const tabs = settings.tabs.filter(({ href }) => reader().mayGo('GET', href));
+  const { mayGo } = useContext(PageReader);
+  const tabs = settings.tabs.filter(({ href }) => mayGo('GET', href));
   return (
     <header>
       {isTab && <h1>Settings</h1>}

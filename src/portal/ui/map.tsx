@@ -1,5 +1,6 @@
+import { useContext } from 'hono/jsx';
 import { CopyButton } from './buttons.tsx';
-import { reader } from './reader.ts';
+import { PageReader } from './reader.ts';
 
 /** A place in degrees, with the provider's address, if there is one. */
 export type MapPlace = { latitude: number; longitude: number; address?: string | null | undefined };
@@ -24,7 +25,7 @@ export const PlaceMap = (props: {
   const { label } = props;
   const line = props.line?.filter((place) => place !== null);
   const points = props.points.slice(0, maxMapPoints);
-  const style = reader().mapStyle;
+  const style = useContext(PageReader).mapStyle;
   if (points.length === 0) return null;
   return (
     <section

@@ -1,7 +1,7 @@
+import { createContext } from 'hono/jsx';
 import type { Units } from '../../accounts/accounts.ts';
 import type { FieldError } from '../../platform/errors.ts';
 import type { Role } from '../../platform/roles.ts';
-import { context } from './given.ts';
 
 /** The fields of a form. A missing field is empty; of a repeated one `value` is the last. */
 export type SentForm = { value: (name: string) => string; values: (name: string) => string[] };
@@ -19,10 +19,10 @@ export type Reader = {
   shownAgain?: (Filled & { path: string }) | undefined;
 };
 
-/** Who reads the page. */
-export const { Given: PageReader, given: reader } = context<Reader>({
+/** Who reads the page; outside of one, nobody who may do anything. */
+export const PageReader = createContext<Reader>({
   role: 'viewer',
-  mayGo: () => true,
+  mayGo: () => false,
   zone: 'UTC',
   units: 'metric',
 });

@@ -1,10 +1,11 @@
+import { useContext } from 'hono/jsx';
 import { validate as isUuid } from 'uuid';
 import type { NamedEvent, NamedTrip } from '../../fleet/named-lists.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { type MapPlace, type MapPoint, PlaceMap, shortPlaceName } from './map.tsx';
 import { type FactList, Facts, Panel } from './parts.tsx';
-import { reader } from './reader.ts';
+import { PageReader } from './reader.ts';
 import type { Column } from './table.tsx';
 import { spanInWords, Time } from './time.tsx';
 
@@ -165,7 +166,7 @@ const rounded = (value: number): string => (Math.round(value * 10) / 10).toLocal
 
 /** "91 km/h", with an exceeded limit: "91 km/h, limit 80". */
 export const Speed = (event: { maxSpeedKph: number | null; speedLimitKph?: number | null }) => {
-  const { speed: unit, of } = units[reader().units];
+  const { speed: unit, of } = units[useContext(PageReader).units];
   const { maxSpeedKph: speed, speedLimitKph: limit = null } = event;
   if (speed === null) return null;
   return (
@@ -178,7 +179,7 @@ export const Speed = (event: { maxSpeedKph: number | null; speedLimitKph?: numbe
 
 /** "142.7 km"; without decimals if `whole`. */
 export const Distance = ({ km, whole = false }: { km: number; whole?: boolean }) => {
-  const { distance, of } = units[reader().units];
+  const { distance, of } = units[useContext(PageReader).units];
   return (
     <>
       {rounded(whole ? Math.round(of(km)) : of(km))} {distance}

@@ -1,8 +1,8 @@
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { createContext } from 'hono/jsx';
 import * as v from 'valibot';
 import { type FieldError, invalid, refusalIn } from '../../platform/errors.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
-import { context } from './given.ts';
 import type { Mood } from './parts.tsx';
 import type { Filled, SentForm } from './reader.ts';
 
@@ -18,7 +18,7 @@ export async function readForm(c: Context): Promise<SentForm & { fields: object 
 type FormProblem = { message: string; errors: FieldError[]; code?: FieldError['code'] };
 
 /** The form around a field, if it is shown again. */
-export const { Given: FilledForm, given: filledForm } = context<Filled | undefined>(undefined);
+export const FilledForm = createContext<Filled | undefined>(undefined);
 
 declare module 'hono' {
   interface ContextVariableMap {

@@ -1,10 +1,11 @@
+import { useContext } from 'hono/jsx';
 import { listTime } from '../../fleet/named-lists.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { FieldError } from '../../platform/errors.ts';
-import { reader } from './reader.ts';
+import { PageReader } from './reader.ts';
 
 /** The time zone in words, such as "Eastern Standard Time (New York)". */
-export const ZoneName = () => <>{zoneName(reader().zone)}</>;
+export const ZoneName = () => <>{zoneName(useContext(PageReader).zone)}</>;
 
 export function zoneName(zone: string): string {
   const city = zone.includes('/') ? ` (${zone.split('/').at(-1)?.replaceAll('_', ' ')})` : '';
@@ -21,7 +22,7 @@ const shownAs =
     const iso = time.toISOString();
     return (
       <time datetime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`}>
-        {inWords(reader().zone, time.getTime(), seconds)}
+        {inWords(useContext(PageReader).zone, time.getTime(), seconds)}
       </time>
     );
   };

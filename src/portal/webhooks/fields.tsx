@@ -1,4 +1,4 @@
-import type { Child } from 'hono/jsx';
+import { type Child, useContext } from 'hono/jsx';
 import * as v from 'valibot';
 import { type Connection, connectionName, maxConnectionsListed } from '../../fleet/connections.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
@@ -8,7 +8,7 @@ import { box, boxes, choice, type FormField, line, mapped } from '../ui/fields.t
 import { BelowControl, Choices, offered } from '../ui/forms.tsx';
 import { levelOptions, riskOptions } from '../ui/parts.tsx';
 import type { SentForm } from '../ui/reader.ts';
-import { filledForm } from '../ui/submit.ts';
+import { FilledForm } from '../ui/submit.ts';
 
 const Trimmed = v.pipe(v.string(), v.trim());
 const numbers = (field: FormField<string[]>) => mapped(field, (chosen) => chosen.map(Number));
@@ -118,7 +118,7 @@ export const headers = (kept: string[] = []) => ({
 /** The connections to choose from. Those that are chosen and not listed stay so. */
 const Connections = ({ known, stored }: { known: Connection[]; stored: string[] | undefined }) => {
   const listed = known.map(({ id }) => id);
-  const chosen = filledForm()?.values('connectionIds') ?? stored ?? listed;
+  const chosen = useContext(FilledForm)?.values('connectionIds') ?? stored ?? listed;
   const isCut = listed.length === maxConnectionsListed;
   return (
     <>
@@ -165,7 +165,7 @@ export const sentPairs = (sent: SentForm, of: string): Pair[] => {
 
 const Pairs = (props: PairsProps & { name: string; label: string; of: string; stored: object }) => {
   const { name, label, of, stored, legend, hint, kept = [] } = props;
-  const sent = filledForm();
+  const sent = useContext(FilledForm);
   const rows = sent ? sentPairs(sent, of) : Object.entries(stored);
   const input = (part: 'Name' | 'Value', row: number, value: string, placeholder = `${part}`) => (
     <input

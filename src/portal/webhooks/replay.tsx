@@ -80,10 +80,10 @@ export async function askReplay(c: Context) {
       )}
       <Panel title="Choose other deliveries">
         <form class="panel-body stack" method="get">
-          <FilledForm value={filledIn(c.req.query(), problem?.errors ?? [])}>
+          <FilledForm.Provider value={filledIn(c.req.query(), problem?.errors ?? [])}>
             {drawn(which)}
             <div class="grid gap-4 sm:grid-cols-2">{drawn(times)}</div>
-          </FilledForm>
+          </FilledForm.Provider>
           <p class="hint">
             Both in <ZoneName />. Deliveries of the last {days} days can be replayed.
           </p>

@@ -72,73 +72,46 @@ const delivery = ({ id, level, type, log, ...one }: InferOutput<typeof ShownDeli
   })),
 });
 
-const auditEntry = ({ at, account, actor, actorName, ...entry }: InferOutput<typeof AuditEntry>) => ({
-  at,
-  account,
-  who: actorName ?? actor,
-  did: `${entry.action} ${entry.subject}`,
-  'to what': [entry.subjectName ?? entry.subjectId, ...entry.fields].join(', '),
-});
+const auditEntry = ({ at, account, actor, actorName, ...entry }: InferOutput<typeof AuditEntry>) => {
+  const toWhat = [entry.subjectName ?? entry.subjectId, ...entry.fields];
+  return { at, account, who: actorName ?? actor, did: `${entry.action} ${entry.subject}`, toWhat };
+};
 
-const deletion = ({ id, account, kind, problem, ...one }: InferOutput<typeof Deletion>) => ({
-  id,
-  account,
-  deletes: kind,
-  state: one.step ? `${one.step} (${one.stepsDone + 1} of ${one.steps})` : `begins ${one.dueAt}`,
-  problem,
-});
+const deletion = ({ id, account, kind, problem, ...one }: InferOutput<typeof Deletion>) => {
+  const state = one.step ? `${one.step} (${one.stepsDone + 1} of ${one.steps})` : `begins ${one.dueAt}`;
+  return { id, account, deletes: kind, state, problem };
+};
 
 /** What matters most of each list's items, in at most five columns, and things in words; `--json` has everything. */
 const shown: Shown = {
-  'GET /accounts': ({ id, name, status, held, createdAt }) => ({
-    id,
-    name,
-    status: held ? 'held' : status,
-    createdAt,
-  }),
-  'GET /accounts/:id/connections': ({ id, name, tSP, healthStatus, lastPulledAt }) => ({
-    id,
-    name,
-    provider: tSP,
-    health: healthStatus,
-    lastPulledAt,
-  }),
-  'GET /accounts/:id/connect-links': ({ id, name, connectionId, withdrawnAt, expiresAt }) => ({
-    id,
-    name,
-    state: withdrawnAt ? 'consent withdrawn' : connectionId ? 'used' : `until ${expiresAt}`,
-  }),
+  'GET /accounts': ({ id, name, status, held, createdAt }) => {
+    return { id, name, status: held ? 'held' : status, createdAt };
+  },
+  'GET /accounts/:id/connections': ({ id, name, tSP, healthStatus, lastPulledAt }) => {
+    return { id, name, provider: tSP, healthStatus, lastPulledAt };
+  },
+  'GET /accounts/:id/connect-links': ({ id, name, connectionId, withdrawnAt, expiresAt }) => {
+    const state = withdrawnAt ? 'consent withdrawn' : connectionId ? 'used' : `until ${expiresAt}`;
+    return { id, name, state };
+  },
   'GET /accounts/:id/tokens': token,
-  'GET /accounts/:id/users': ({ email, role, createdAt, lastSignInAt, pending }) => ({
-    email,
-    role,
-    createdAt,
-    lastSignInAt: pending ? 'pending' : lastSignInAt,
-  }),
-  'GET /accounts/:id/webhooks': (one) => ({
-    id: one.id,
-    url: one.url,
-    state: stateOf(one),
-    maxInFlight: one.maxInFlight,
-    maxPerSecond: one.maxPerSecond,
-  }),
+  'GET /accounts/:id/users': ({ email, role, createdAt, lastSignInAt, pending }) => {
+    return { email, role, createdAt, lastSignInAt: pending ? 'pending' : lastSignInAt };
+  },
+  'GET /accounts/:id/webhooks': (one) => {
+    const { id, url, maxInFlight, maxPerSecond } = one;
+    return { id, url, state: stateOf(one), maxInFlight, maxPerSecond };
+  },
   'GET /accounts/:id/channels': ({ id, kind, name, host, problem }) => ({ id, kind, name, host, problem }),
   'GET /accounts/:id/audit': auditEntry,
   'GET /audit': auditEntry,
   'GET /deletions': deletion,
-  'GET /deliveries': ({ id, level, status, attempts, log }) => ({
-    id,
-    about: aboutOf(level),
-    status,
-    attempts: [attempts, resultOf(log.at(-1) ?? null)].filter((one) => one !== null),
-  }),
-  'GET /deliveries/find': ({ id, account, url, level, status }) => ({
-    id,
-    account,
-    receiver: hostOf(url),
-    about: aboutOf(level),
-    status,
-  }),
+  'GET /deliveries': ({ id, level, status, attempts, log }) => {
+    return { id, about: aboutOf(level), status, attempts, lastResult: resultOf(log.at(-1) ?? null) };
+  },
+  'GET /deliveries/find': ({ id, account, url, level, status }) => {
+    return { id, account, receiver: hostOf(url), about: aboutOf(level), status };
+  },
   'GET /deliveries/:id': delivery,
   'POST /deliveries/:id/send': delivery,
   'PATCH /webhooks/:id/limits': webhook,

@@ -39,42 +39,21 @@ function shapeOf({ cell, ...report }: StatusReport & { cell?: string }): object 
     ...health,
     ...pending,
     'service levels': levels(serviceLevels),
-    'accidents that wait': accidents.map(({ deliveryId, level, account, url, createdAt }) => ({
-      delivery: deliveryId,
-      level,
-      account,
-      receiver: hostOf(url),
-      since: createdAt,
-    })),
-    'webhooks with failures in 24 hours': failing.map(
-      ({ webhookId, url, account, lastFailure, ...webhook }) => ({
-        webhook: webhookId,
-        receiver: hostOf(url),
-        account,
-        'last failure': resultOf(lastFailure && { ...lastFailure, result: lastFailure.kind }),
-        failed: `${webhook.failedAttempts}, ${webhook.failures} in a row`,
-      }),
-    ),
-    'webhooks paused for over 15 minutes': paused.map(({ webhookId, url, account, pausedSince }) => ({
-      webhook: webhookId,
-      receiver: hostOf(url),
-      account,
-      since: pausedSince,
-    })),
-    'connections with problems': connections.map(({ connectionId, accountId, ...one }) => ({
-      connection: connectionId,
-      ...one,
-    })),
-    'connections whose accidents nobody is notified of': uncovered.map(({ connectionId, name, account }) => ({
-      connection: connectionId,
-      name,
-      account,
-    })),
-    'deletions that fail': deletions.map(({ id, account, problem }) => ({ id, account, problem })),
-    'accounts that are being moved': moves.map(({ accountId, isOverdue, ...move }) => ({
-      id: accountId,
-      ...move,
-    })),
+    'accidents that wait': accidents.map(({ deliveryId, level, account, url, createdAt }) => {
+      return { deliveryId, level, account, receiver: hostOf(url), createdAt };
+    }),
+    'webhooks with failures in 24 hours': failing.map(({ webhookId, url, account, lastFailure, ...one }) => {
+      const failure = resultOf(lastFailure && { ...lastFailure, result: lastFailure.kind });
+      const failed = `${one.failedAttempts}, ${one.failures} in a row`;
+      return { webhookId, receiver: hostOf(url), account, lastFailure: failure, failed };
+    }),
+    'webhooks paused for over 15 minutes': paused.map(({ accountId, url, ...webhook }) => {
+      return { ...webhook, receiver: hostOf(url) };
+    }),
+    'connections with problems': connections.map(({ accountId, ...connection }) => connection),
+    'connections whose accidents nobody is notified of': uncovered.map(({ accountId, ...one }) => one),
+    'deletions that fail': deletions.map(({ accountId, ...deletion }) => deletion),
+    'accounts that are being moved': moves.map(({ isOverdue, ...move }) => move),
     // One key has encrypted everything, unless keys are being rotated.
     'keys of HEADER_KEYS':
       headerKeys.length > 1

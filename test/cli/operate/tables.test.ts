@@ -47,7 +47,7 @@ it.each<[command: string, changes: object, shows: RegExp]>([
   [
     'delivery list --webhook w',
     { status: 'failed', attempts: 3, log, level: 2 },
-    /accident, level 2 +failed +3, HTTP 503$/m,
+    /accident, level 2 +failed +3 +HTTP 503$/m,
   ],
   ['delivery find --event e', { status: 'failed', level: 0 }, / event +failed$/m],
   ['delivery show d', { url: null, log, level: 0 }, /^about +event$[\s\S]* HTTP 503 +15 ms +Busy/m],

@@ -19,7 +19,7 @@ export const fleetClient = ({ token, ...settings }: Settings & { token: string }
     configOf(settings, { ApiToken: token }),
   );
 
-/** The same for connectors; its types are in `ingest`. */
+/** A client for connectors, which only sends records; its types are in `ingest`. Failures are as of `fleetClient`. */
 export const ingestClient = ({ ingestKey, ...settings }: Settings & { ingestKey: string }) =>
   api.createClient<ingest.Ops, ingest.OperationId, ingest.OperationPath, ingest.OperationTag>(
     ingest.OPERATIONS,

@@ -46,7 +46,7 @@ export async function runWrangler(args: string[], env: Variables = {}): Promise<
   return { ok: code === 0, out, text: stripVTControlCharacters(out + errors) };
 }
 
-/** The same, which must succeed. Returns its stdout. @throws Error, with all that it printed */
+/** Runs wrangler, and returns its stdout. @throws Error, with all that it printed, if it fails */
 export async function wranglerOutput(...args: string[]): Promise<string> {
   const { ok, out, text } = await runWrangler(args);
   if (!ok) throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed:\n${text}`);

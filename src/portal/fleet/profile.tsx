@@ -21,7 +21,7 @@ import { addDays, dayIn, shortDate, startOfDay } from '../ui/time.tsx';
 /** A vehicle's properties and its last 30 days. */
 export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, aboutVehicle);
 
-/** The same for a driver. */
+/** A driver's properties and their last 30 days. */
 export const ofDriver = (c: Context) => profile(c, 'driver', drivers.list, aboutDriver);
 
 /** Gives a vehicle the account's own identifier, or takes that away. */

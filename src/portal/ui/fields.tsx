@@ -77,7 +77,7 @@ export const box = (label: string, note: Child): FormField<boolean> => ({
   schema: v.boolean(),
 });
 
-/** The same field, which has something made of what is typed or chosen. */
+/** A field whose value is made of what is typed or chosen in another one. */
 export const mapped = <T, U>(field: FormField<T>, as: (value: T) => U): FormField<U> => ({
   ...field,
   schema: v.pipe(field.schema, v.transform(as)),

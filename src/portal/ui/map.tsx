@@ -58,7 +58,7 @@ export const PlaceMap = (props: {
 /** The name of a place: the provider's address, otherwise its coordinates. */
 export const placeName = (place: MapPlace): string => place.address || coordinates(place);
 
-/** The same in a table, to about 100 metres. */
+/** The name of a place in a table: the provider's address, otherwise coordinates to about 100 metres. */
 export const shortPlaceName = (place: MapPlace): string => place.address || coordinates(place, 3);
 
 /** The provider's address, and below it the coordinates: to copy, and to be seen on a detailed map. */

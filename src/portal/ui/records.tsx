@@ -120,7 +120,7 @@ export const fact = {
   },
 };
 
-/** The same as facts as in the columns of a table. */
+/** An item's facts, named and shown as the columns of a table show them. */
 export const factsOf = <T,>(item: T, ...columns: Column<T>[]): FactList =>
   columns.map(({ head, cell }) => [head, cell(item)]);
 

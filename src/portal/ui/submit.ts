@@ -104,7 +104,7 @@ export function flashIn(c: Context): Flash | undefined {
   return flash.success && flash.output.path === c.req.path ? flash.output : undefined;
 }
 
-/** The same, also after a reload; it is gone on the next page. */
+/** The result to show on this page, also after a reload. Any other page deletes it. */
 export function takeFlash(c: Context): Flash | undefined {
   const flash = flashIn(c);
   if (!flash && getCookie(c, cookie) !== undefined) deleteCookie(c, cookie, options);

@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
+import { methodNotAllowed } from 'hono/method-not-allowed';
 import { fleetRoutes } from './fleet/routes.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { healthRoutes, operatorRoutes } from './operator/routes.ts';
 import { Refusal } from './platform/errors.ts';
-import { type App, allowedMethods, identify, logRequest } from './platform/http/context.ts';
+import { type App, identify, logRequest } from './platform/http/context.ts';
 import { onlyHttps, withinTime } from './platform/http/every-request.ts';
 import { renderFailure } from './platform/http/failures.ts';
 import { pageElsewhere, portalRoutes } from './portal/routes.ts';
@@ -24,6 +25,13 @@ app.use(async (c, next) => {
 
 app.use(onlyHttps);
 
+app.use(
+  methodNotAllowed({
+    app,
+    onMethodNotAllowed: (c, allow) => renderFailure(new Refusal({ kind: 'method not allowed', allow }), c),
+  }),
+);
+
 // Pages and operators' calls may wait for receivers, providers and what they delete; `/health` has a limit of its own.
 app.use(async (c, next) =>
   /^\/(?:operator|portal|health)\b/.test(c.req.path) ? next() : withinTime(c, next),
@@ -38,10 +46,8 @@ app.route('/', healthRoutes);
 app.route('/operator', operatorRoutes);
 app.route('/portal', portalRoutes);
 
-app.notFound((c) => {
-  const allow = allowedMethods(app, c.req.path);
-  if (allow.length > 0) return renderFailure(new Refusal({ kind: 'method not allowed', allow }), c);
-  return asksForPage(c) ? pageElsewhere(c) : renderFailure(new Refusal({ kind: 'not found' }), c);
-});
+app.notFound((c) =>
+  asksForPage(c) ? pageElsewhere(c) : renderFailure(new Refusal({ kind: 'not found' }), c),
+);
 
 app.onError(renderFailure);

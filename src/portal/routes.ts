@@ -1,9 +1,10 @@
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { methodNotAllowed } from 'hono/method-not-allowed';
 import { secureHeaders } from 'hono/secure-headers';
 import { config } from '../platform/config.ts';
 import { Refusal } from '../platform/errors.ts';
-import { type App, allowedMethods, type Context, seeOther } from '../platform/http/context.ts';
+import { type App, type Context, seeOther } from '../platform/http/context.ts';
 import * as accident from './accidents/accident.tsx';
 import * as accidents from './accidents/accidents.tsx';
 import * as evidence from './accidents/evidence.tsx';
@@ -19,7 +20,7 @@ import * as fleet from './fleet/lists.tsx';
 import * as profile from './fleet/profile.tsx';
 import * as trips from './fleet/trips.tsx';
 import { overview } from './overview/overview.tsx';
-import { admit, methodsOf, type Route, rolesIn } from './session/rights.ts';
+import { limited, role, rolesIn } from './session/rights.ts';
 import { sameOriginOnly } from './session/same-origin.ts';
 import { signedIn } from './session/session.ts';
 import { tick } from './session/tick.ts';
@@ -77,130 +78,161 @@ export async function pageElsewhere(c: Context): Promise<Response> {
   return c.res;
 }
 
-/** The portal's pages and actions: guards and pages read here who may use them. */
-const table: Route[] = [
-  ['GET', '/sign-in', 'anyone', signIn.requestPage],
-  ['POST', '/sign-in', 'anyone', signIn.requestLink],
-  ['GET', '/sign-in/:link', 'anyone', signIn.confirm],
-  ['POST', '/sign-in/:link', 'anyone', signIn.signInByLink],
-  ['GET', '/sso', 'anyone', comeBack],
-  ['GET', '/tick', 'anyone', tick],
-  ['FORM', '/connect/:link', 'anyone', links.outside],
-  ['FORM', '/connect/:link/withdraw', 'anyone', links.endOutside],
+export const portalRoutes = new Hono<App>();
 
-  ['POST', '/sign-out', 'viewer', (c) => signIn.endSession(c, false)],
-  ['POST', '/sign-out-everywhere', 'viewer', (c) => signIn.endSession(c, true)],
-  ['GET', '/', 'viewer', overview],
+export const roleOf = rolesIn(portalRoutes);
 
-  ['GET', '/connections', 'viewer', connections.list],
-  ['GET', '/connections/links', 'admin', links.list],
-  ['POST', '/connections/links', 'admin', links.create, 'limited'],
-  ['FORM', '/connections/links/:id/revoke', 'admin', links.revoke],
-  ['FORM', '/connections/new', 'member', addConnection, 'limited'],
-  ['FORM', '/connections/own', 'admin', addOwn, 'limited'],
-  ['GET', '/connections/:id', 'viewer', showConnection],
-  ['POST', '/connections/:id/keys', 'admin', connectionActions.generateKey, 'limited'],
-  ['POST', '/connections/:id/labels', 'admin', connectionActions.mapLabel],
-  ['POST', '/connections/:id/pull', 'member', connectionActions.pull, 'limited'],
-  ['POST', '/connections/:id/pause', 'member', connectionActions.pause],
-  ['POST', '/connections/:id/resume', 'member', connectionActions.resume],
-  ['POST', '/connections/:id/webhook-secret', 'member', connectionActions.saveSecret],
-  ['POST', '/connections/:id/external-id', 'member', connectionActions.setExternalId],
-  ['POST', '/connections/:id/warning', 'member', connectionActions.setWarning],
-  ['FORM', '/connections/:id/credential', 'member', changeCredential, 'limited'],
-  ['FORM', '/connections/:id/remove', 'member', connectionActions.remove],
-
-  ['GET', '/events', 'viewer', events.list],
-  ['GET', '/events.csv', 'viewer', events.file, 'limited'],
-  ['GET', '/events/:id', 'viewer', events.detail],
-  ['GET', '/accidents', 'viewer', accidents.list],
-  ['GET', '/accidents.csv', 'viewer', accidents.file, 'limited'],
-  ['GET', '/accidents/:eventId', 'viewer', accident.detail],
-  ['POST', '/accidents/:eventId', 'member', accident.handle],
-  ['GET', '/accidents/:eventId/report', 'viewer', openReport, 'limited'],
-  ['GET', '/accidents/:eventId/evidence', 'viewer', evidence.downloadAll, 'limited'],
-  ['GET', '/accidents/:eventId/evidence/:evidenceId', 'viewer', evidence.sendFile],
-  ['GET', '/vehicles', 'viewer', fleet.listVehicles],
-  ['GET', '/drivers', 'viewer', fleet.listDrivers],
-  ['GET', '/vehicles/:id', 'viewer', profile.ofVehicle],
-  ['POST', '/vehicles/:id/external-id', 'member', profile.setExternalId],
-  ['GET', '/drivers/:id', 'viewer', profile.ofDriver],
-  ['GET', '/trips', 'viewer', trips.list],
-  ['GET', '/trips/:id', 'viewer', trips.detail],
-  ['GET', '/search', 'viewer', fleet.search],
-
-  ['GET', '/webhooks', 'viewer', webhooks.list],
-  ['FORM', '/webhooks/new', 'member', webhookForm.add, 'limited'],
-  ['GET', '/webhooks/:id', 'viewer', webhook.detail],
-  ['FORM', '/webhooks/:id/edit', 'member', webhookForm.edit, 'limited'],
-  ['FORM', '/webhooks/:id/delete', 'member', webhookActions.remove],
-  ['POST', '/webhooks/:id/pause', 'member', webhookActions.pause],
-  ['POST', '/webhooks/:id/resume', 'member', webhookActions.resume],
-  ['POST', '/webhooks/:id/try', 'member', webhookActions.tryAgain, 'limited'],
-  ['POST', '/webhooks/:id/test-event', 'member', webhookActions.sendEvent, 'limited'],
-  ['POST', '/webhooks/:id/test-accident', 'member', webhookActions.sendAccident, 'limited'],
-  ['GET', '/webhooks/:id/replay', 'member', askReplay, 'limited'],
-  ['POST', '/webhooks/:id/replay', 'member', replayPart, 'limited'],
-  ['FORM', '/webhooks/:id/signing', 'member', webhookActions.signing, 'limited'],
-  ['GET', '/webhooks/:id/deliveries/:deliveryId', 'viewer', delivery.detail],
-  ['POST', '/webhooks/:id/deliveries/:deliveryId/replay', 'member', delivery.replayDelivery, 'limited'],
-  ['POST', '/webhooks/:id/deliveries/:deliveryId/send', 'member', delivery.sendDelivery, 'limited'],
-
-  ['GET', '/settings', 'viewer', (c) => seeOther(c, '/portal/settings/tokens')],
-  ['GET', '/settings/tokens', 'viewer', tokens.list],
-  ['POST', '/settings/tokens', 'admin', tokens.generate, 'limited'],
-  ['FORM', '/settings/tokens/limited', 'admin', tokens.generateLimited, 'limited'],
-  ['FORM', '/settings/tokens/:id/revoke', 'admin', tokens.revoke],
-  ['GET', '/settings/people', 'viewer', people.list],
-  ['POST', '/settings/people', 'admin', people.sendInvitation, 'limited'],
-  ['FORM', '/settings/people/:id/remove', 'admin', people.remove],
-  ['FORM', '/settings/people/:id/role', 'admin', people.changeRole],
-  ['GET', '/settings/sign-in', 'admin', signInSettings.show],
-  ['POST', '/settings/sign-in', 'admin', signInSettings.save, 'limited'],
-  ['GET', '/settings/sign-in/test', 'admin', signInSettings.test, 'limited'],
-  ['GET', '/settings/exports', 'viewer', exports.list],
-  ['POST', '/settings/exports', 'admin', exports.request, 'limited'],
-  ['GET', '/settings/exports/:id/:file', 'admin', exports.sendFile, 'limited'],
-  ['GET', '/settings/audit', 'viewer', audit.list],
-  ['GET', '/settings/account', 'viewer', account.show],
-  ['POST', '/settings/account', 'viewer', account.save],
-  ['POST', '/settings/account/units', 'member', account.saveUnits],
-  ['POST', '/settings/account/evidence', 'admin', account.saveEvidence],
-  ['GET', '/settings/notifications', 'viewer', notifications.showNotifications],
-  ['POST', '/settings/notifications', 'viewer', notifications.saveNotifications],
-  ['FORM', '/settings/notifications/channels/new', 'member', notifications.channel, 'limited'],
-  ['FORM', '/settings/notifications/channels/:id', 'member', notifications.channel, 'limited'],
-  ['POST', '/settings/notifications/channels/:id/test', 'member', notifications.sendTest, 'limited'],
-  ['FORM', '/settings/notifications/channels/:id/remove', 'member', notifications.removeNamed],
-];
-
-export const roleOf = rolesIn(table);
-
-export const portalRoutes = new Hono<App>()
-  .use((c, next) => {
-    c.set('roleOf', roleOf);
-    return next();
-  })
-  .use(pageHeaders)
-  .use(sameOriginOnly)
-  .use(
-    bodyLimit({
-      maxSize: maxFormBytes,
-      onError: () => {
-        throw new Refusal({ kind: 'too large', limitBytes: maxFormBytes });
-      },
-    }),
-  );
-
-for (const route of table) {
-  const [, path, role, handle] = route;
-  const signedInOnly = role === 'anyone' ? [] : [signedIn, admit(route), formsOnce];
-  portalRoutes.on(methodsOf(route), [path], ...signedInOnly, (c) => handle(c));
-}
-
-portalRoutes.all('/*', signedIn, (c) => {
-  const allow = allowedMethods(portalRoutes, c.req.path.slice('/portal'.length) || '/');
-  throw new Refusal(allow.length > 0 ? { kind: 'method not allowed', allow } : { kind: 'not found' });
+portalRoutes.use((c, next) => {
+  c.set('roleOf', roleOf);
+  return next();
 });
+portalRoutes.use(pageHeaders);
+portalRoutes.use(sameOriginOnly);
+portalRoutes.use(
+  bodyLimit({
+    maxSize: maxFormBytes,
+    onError: () => {
+      throw new Refusal({ kind: 'too large', limitBytes: maxFormBytes });
+    },
+  }),
+);
+portalRoutes.use(
+  methodNotAllowed({
+    app: portalRoutes,
+    onMethodNotAllowed: (c, allow) =>
+      renderFailurePage(new Refusal({ kind: 'method not allowed', allow }), c),
+  }),
+);
+
+/** A form is shown by GET, and sent by POST. */
+const form = ['GET', 'POST'];
+
+portalRoutes.get('/sign-in', (c) => signIn.requestPage(c));
+portalRoutes.post('/sign-in', signIn.requestLink);
+portalRoutes.get('/sign-in/:link', signIn.confirm);
+portalRoutes.post('/sign-in/:link', signIn.signInByLink);
+portalRoutes.get('/sso', comeBack);
+portalRoutes.get('/tick', tick);
+portalRoutes.on(form, '/connect/:link', links.outside);
+portalRoutes.on(form, '/connect/:link/withdraw', links.endOutside);
+
+// What follows is for people who are signed in, and says the role that it needs.
+portalRoutes.use(signedIn, formsOnce);
+
+portalRoutes.post('/sign-out', role('viewer'), (c) => signIn.endSession(c, false));
+portalRoutes.post('/sign-out-everywhere', role('viewer'), (c) => signIn.endSession(c, true));
+portalRoutes.get('/', role('viewer'), overview);
+
+portalRoutes.get('/connections', role('viewer'), connections.list);
+portalRoutes.get('/connections/links', role('admin'), links.list);
+portalRoutes.post('/connections/links', role('admin'), limited, links.create);
+portalRoutes.on(form, '/connections/links/:id/revoke', role('admin'), links.revoke);
+portalRoutes.get('/connections/new', role('member'), addConnection);
+portalRoutes.post('/connections/new', role('member'), limited, addConnection);
+portalRoutes.get('/connections/own', role('admin'), addOwn);
+portalRoutes.post('/connections/own', role('admin'), limited, addOwn);
+portalRoutes.get('/connections/:id', role('viewer'), showConnection);
+portalRoutes.post('/connections/:id/keys', role('admin'), limited, connectionActions.generateKey);
+portalRoutes.post('/connections/:id/labels', role('admin'), connectionActions.mapLabel);
+portalRoutes.post('/connections/:id/pull', role('member'), limited, connectionActions.pull);
+portalRoutes.post('/connections/:id/pause', role('member'), connectionActions.pause);
+portalRoutes.post('/connections/:id/resume', role('member'), connectionActions.resume);
+portalRoutes.post('/connections/:id/webhook-secret', role('member'), connectionActions.saveSecret);
+portalRoutes.post('/connections/:id/external-id', role('member'), connectionActions.setExternalId);
+portalRoutes.post('/connections/:id/warning', role('member'), connectionActions.setWarning);
+portalRoutes.get('/connections/:id/credential', role('member'), changeCredential);
+portalRoutes.post('/connections/:id/credential', role('member'), limited, changeCredential);
+portalRoutes.on(form, '/connections/:id/remove', role('member'), connectionActions.remove);
+
+portalRoutes.get('/events', role('viewer'), events.list);
+portalRoutes.get('/events.csv', role('viewer'), limited, events.file);
+portalRoutes.get('/events/:id', role('viewer'), events.detail);
+portalRoutes.get('/accidents', role('viewer'), accidents.list);
+portalRoutes.get('/accidents.csv', role('viewer'), limited, accidents.file);
+portalRoutes.get('/accidents/:eventId', role('viewer'), accident.detail);
+portalRoutes.post('/accidents/:eventId', role('member'), accident.handle);
+portalRoutes.get('/accidents/:eventId/report', role('viewer'), limited, openReport);
+portalRoutes.get('/accidents/:eventId/evidence', role('viewer'), limited, evidence.downloadAll);
+portalRoutes.get('/accidents/:eventId/evidence/:evidenceId', role('viewer'), evidence.sendFile);
+portalRoutes.get('/vehicles', role('viewer'), fleet.listVehicles);
+portalRoutes.get('/drivers', role('viewer'), fleet.listDrivers);
+portalRoutes.get('/vehicles/:id', role('viewer'), profile.ofVehicle);
+portalRoutes.post('/vehicles/:id/external-id', role('member'), profile.setExternalId);
+portalRoutes.get('/drivers/:id', role('viewer'), profile.ofDriver);
+portalRoutes.get('/trips', role('viewer'), trips.list);
+portalRoutes.get('/trips/:id', role('viewer'), trips.detail);
+portalRoutes.get('/search', role('viewer'), fleet.search);
+
+portalRoutes.get('/webhooks', role('viewer'), webhooks.list);
+portalRoutes.get('/webhooks/new', role('member'), webhookForm.add);
+portalRoutes.post('/webhooks/new', role('member'), limited, webhookForm.add);
+portalRoutes.get('/webhooks/:id', role('viewer'), webhook.detail);
+portalRoutes.get('/webhooks/:id/edit', role('member'), webhookForm.edit);
+portalRoutes.post('/webhooks/:id/edit', role('member'), limited, webhookForm.edit);
+portalRoutes.on(form, '/webhooks/:id/delete', role('member'), webhookActions.remove);
+portalRoutes.post('/webhooks/:id/pause', role('member'), webhookActions.pause);
+portalRoutes.post('/webhooks/:id/resume', role('member'), webhookActions.resume);
+portalRoutes.post('/webhooks/:id/try', role('member'), limited, webhookActions.tryAgain);
+portalRoutes.post('/webhooks/:id/test-event', role('member'), limited, webhookActions.sendEvent);
+portalRoutes.post('/webhooks/:id/test-accident', role('member'), limited, webhookActions.sendAccident);
+portalRoutes.get('/webhooks/:id/replay', role('member'), limited, askReplay);
+portalRoutes.post('/webhooks/:id/replay', role('member'), limited, replayPart);
+portalRoutes.get('/webhooks/:id/signing', role('member'), webhookActions.signing);
+portalRoutes.post('/webhooks/:id/signing', role('member'), limited, webhookActions.signing);
+portalRoutes.get('/webhooks/:id/deliveries/:deliveryId', role('viewer'), delivery.detail);
+portalRoutes.post(
+  '/webhooks/:id/deliveries/:deliveryId/replay',
+  role('member'),
+  limited,
+  delivery.replayDelivery,
+);
+portalRoutes.post(
+  '/webhooks/:id/deliveries/:deliveryId/send',
+  role('member'),
+  limited,
+  delivery.sendDelivery,
+);
+
+portalRoutes.get('/settings', role('viewer'), (c) => seeOther(c, '/portal/settings/tokens'));
+portalRoutes.get('/settings/tokens', role('viewer'), tokens.list);
+portalRoutes.post('/settings/tokens', role('admin'), limited, tokens.generate);
+portalRoutes.get('/settings/tokens/limited', role('admin'), tokens.generateLimited);
+portalRoutes.post('/settings/tokens/limited', role('admin'), limited, tokens.generateLimited);
+portalRoutes.on(form, '/settings/tokens/:id/revoke', role('admin'), tokens.revoke);
+portalRoutes.get('/settings/people', role('viewer'), people.list);
+portalRoutes.post('/settings/people', role('admin'), limited, people.sendInvitation);
+portalRoutes.on(form, '/settings/people/:id/remove', role('admin'), people.remove);
+portalRoutes.on(form, '/settings/people/:id/role', role('admin'), people.changeRole);
+portalRoutes.get('/settings/sign-in', role('admin'), signInSettings.show);
+portalRoutes.post('/settings/sign-in', role('admin'), limited, signInSettings.save);
+portalRoutes.get('/settings/sign-in/test', role('admin'), limited, signInSettings.test);
+portalRoutes.get('/settings/exports', role('viewer'), exports.list);
+portalRoutes.post('/settings/exports', role('admin'), limited, exports.request);
+portalRoutes.get('/settings/exports/:id/:file', role('admin'), limited, exports.sendFile);
+portalRoutes.get('/settings/audit', role('viewer'), audit.list);
+portalRoutes.get('/settings/account', role('viewer'), account.show);
+portalRoutes.post('/settings/account', role('viewer'), account.save);
+portalRoutes.post('/settings/account/units', role('member'), account.saveUnits);
+portalRoutes.post('/settings/account/evidence', role('admin'), account.saveEvidence);
+portalRoutes.get('/settings/notifications', role('viewer'), notifications.showNotifications);
+portalRoutes.post('/settings/notifications', role('viewer'), notifications.saveNotifications);
+portalRoutes.get('/settings/notifications/channels/new', role('member'), notifications.channel);
+portalRoutes.post('/settings/notifications/channels/new', role('member'), limited, notifications.channel);
+portalRoutes.get('/settings/notifications/channels/:id', role('member'), notifications.channel);
+portalRoutes.post('/settings/notifications/channels/:id', role('member'), limited, notifications.channel);
+portalRoutes.post(
+  '/settings/notifications/channels/:id/test',
+  role('member'),
+  limited,
+  notifications.sendTest,
+);
+portalRoutes.on(
+  form,
+  '/settings/notifications/channels/:id/remove',
+  role('member'),
+  notifications.removeNamed,
+);
+
+portalRoutes.all('/*', (c) => renderFailurePage(new Refusal({ kind: 'not found' }), c));
 
 portalRoutes.onError(renderFailurePage);

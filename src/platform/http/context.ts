@@ -1,4 +1,4 @@
-import type { Hono, Context as HonoContext } from 'hono';
+import type { Context as HonoContext } from 'hono';
 import { routePath } from 'hono/route';
 import { versionHeader } from '../cells.ts';
 import type { Caller } from '../db/guard.ts';
@@ -58,16 +58,6 @@ export function logRequest(c: Context, began: number): void {
     ...(cell !== undefined && { cell }),
     ...(records && { records }),
   });
-}
-
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-
-/** The methods that `app` has routes for at `path`; empty if there are none. */
-export function allowedMethods(app: Hono<App>, path: string): string[] {
-  const routed = methods.filter((method) =>
-    app.router.match(method, path)[0].some(([[, route]]) => route.method === method),
-  );
-  return routed.includes('GET') ? [...routed, 'HEAD'] : routed;
 }
 
 /** The version of the API, sent as `API-Version` with each response. A breaking change needs a new one. */

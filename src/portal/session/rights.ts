@@ -1,20 +1,11 @@
+import type { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { TrieRouter } from 'hono/router/trie-router';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { limit } from '../../platform/http/limits.ts';
 import { may, type Role } from '../../platform/roles.ts';
 
-/** A route: methods (a FORM is shown by GET, sent by POST), path, role, handler, and limit. */
-export type Route = [
-  methods: 'GET' | 'POST' | 'FORM',
-  path: string,
-  role: Role | 'anyone',
-  handle: (c: Context) => Response | Promise<Response>,
-  limited?: 'limited',
-];
-
-type RoleOf = (method: string, address: string) => Route[2] | undefined;
+type RoleOf = (method: string, address: string) => Role | undefined;
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -22,40 +13,42 @@ declare module 'hono' {
   }
 }
 
-const base = '/portal';
-
-export const methodsOf = ([methods]: Route) => (methods === 'FORM' ? ['GET', 'POST'] : [methods]);
-
-export function rolesIn(routes: Route[]): RoleOf {
-  const router = new TrieRouter<Route[2]>();
-  for (const route of routes) {
-    const [, path, role] = route;
-    for (const method of methodsOf(route)) router.add(method, path, role);
-  }
-  return (method, address) => {
-    const path = address.split(/[?#]/)[0] ?? '';
-    const isOurs = path === base || path.startsWith(`${base}/`);
-    return isOurs ? router.match(method, path.slice(base.length) || '/')[0][0]?.[0] : undefined;
-  };
-}
+/** The roles that middleware requires. */
+const required = new WeakMap<object, Role>();
 
 /**
- * Checks a person's role, and how often they come where that is limited. A change checks the role
- * once more, in its own transaction: see `asCaller`.
- * @throws Refusal: not allowed, rate limited
+ * Admits people with this role at least. A change checks it once more, in its own transaction: see `asCaller`.
+ * @throws Refusal: not allowed
  */
-export const admit = ([methods, , role, , limited]: Route) =>
-  createMiddleware<App>(async (c, next) => {
-    if (role === 'anyone') return next();
-    const { hash, user } = c.get('session');
-    c.set('caller', { sessionHash: hash, accountId: user.accountId, needs: role });
-    if (!may(user.role, role)) throw new Refusal({ kind: 'not allowed' });
-    if (limited && (methods !== 'FORM' || c.req.method === 'POST')) {
-      await limit(c.env, 'ACTION_LIMIT', hash);
-      await limit(c.env, 'ACCOUNT_ACTION_LIMIT', user.accountId);
-    }
-    return next();
+export function role(needs: Role) {
+  const middleware = createMiddleware<App>(async (c, next) => {
+    c.set('caller', { ...c.get('caller'), needs });
+    if (!may(c.get('session').user.role, needs)) throw new Refusal({ kind: 'not allowed' });
+    await next();
   });
+  required.set(middleware, needs);
+  return middleware;
+}
+
+/** Limits how often people, and all of an account, come. @throws Refusal: rate limited */
+export const limited = createMiddleware<App>(async (c, next) => {
+  const { hash, user } = c.get('session');
+  await limit(c.env, 'ACTION_LIMIT', hash);
+  await limit(c.env, 'ACCOUNT_ACTION_LIMIT', user.accountId);
+  await next();
+});
+
+const base = '/portal';
+
+/** The role that an app's route for a request requires, as its middleware says. */
+export const rolesIn =
+  (app: Hono<App>): RoleOf =>
+  (method, address) => {
+    const path = address.split(/[?#]/)[0] ?? '';
+    if (path !== base && !path.startsWith(`${base}/`)) return undefined;
+    const [found] = app.router.match(method, path.slice(base.length) || '/');
+    return found.map(([[handler]]) => required.get(handler)).find((needs) => needs !== undefined);
+  };
 
 /** The role that the request needs. */
 export function neededBy(c: Context): Role | undefined {
@@ -65,6 +58,6 @@ export function neededBy(c: Context): Role | undefined {
 
 /** Whether the reader of a page may follow a link, or send a form, to this address. */
 export function mayGo(c: Context, method: 'GET' | 'POST', address: string): boolean {
-  const role = c.get('roleOf')?.(method, address) ?? 'anyone';
-  return role === 'anyone' || may(c.get('session')?.user.role ?? 'viewer', role);
+  const needs = c.get('roleOf')?.(method, address);
+  return needs === undefined || may(c.get('session')?.user.role ?? 'viewer', needs);
 }

@@ -68,7 +68,8 @@ async function resultOfOther(c: Context, caller: Caller): Promise<Response | und
 function sentAlready(c: Context, hasSecret: boolean): Response {
   const said = 'This form was sent already.';
   const { path } = c.req;
-  const page = c.get('roleOf')?.('GET', path) ? path : path.slice(0, path.lastIndexOf('/'));
+  const isPage = !c.get('session') || c.get('roleOf')?.('GET', path);
+  const page = isPage ? path : path.slice(0, path.lastIndexOf('/'));
   return hasSecret
     ? done(c, path, said, 'ok', true)
     : done(c, page, `${said} Check whether it took effect before you send it again.`, 'warn');

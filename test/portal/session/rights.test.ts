@@ -31,10 +31,7 @@ const aimed = (route: string) => {
 };
 
 /** The role that the pages take an address to need. */
-const roleAt = (method: string, address: string): Role => {
-  const role = roleOf(method, address);
-  return role === undefined || role === 'anyone' ? 'viewer' : role;
-};
+const roleAt = (method: string, address: string): Role => roleOf(method, address) ?? 'viewer';
 const roleFor = (route: string): Role => {
   const { method, path } = aimed(route);
   return roleAt(method, `${path}?a=b#c`);
@@ -60,6 +57,14 @@ it.each(roles)('people who may not do something see no button for it: a %s', asy
 });
 
 describe('each route of the portal', () => {
+  it('says the role that it needs', () => {
+    const silent = routes.filter((route) => {
+      const { method, path } = aimed(route);
+      return roleOf(method, path) === undefined;
+    });
+    expect(silent).toEqual([]);
+  });
+
   it.each(routes.flatMap((route) => roles.map((role) => [role, route] as const)))(
     'lets a %s in only if it says so, and its links too: %s',
     async (role, route) => {

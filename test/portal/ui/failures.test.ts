@@ -45,7 +45,7 @@ describe('a browser gets a page for', () => {
   it('405, which says what is allowed', async () => {
     const page = await pageOf('PUT', '/portal/settings/tokens');
     expect(page).toMatchObject({ status: 405, heading: 'Method not allowed' });
-    expect(page.header('allow')).toBe('GET, POST, HEAD');
+    expect(page.header('allow')).toBe('GET, HEAD, POST');
     for (const path of ['/portal', webhook])
       expect((await pageOf('DELETE', path)).header('allow')).toBe('GET, HEAD');
   });

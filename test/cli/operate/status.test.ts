@@ -63,10 +63,10 @@ it('fleet status shows what fails, how long deliveries took, and the keys', asyn
     // Never means that some were not delivered.
     /^accidents, 24 h +40 +97.5 % +0.21 s \/ 4.2 s \/ 1.5 min +2 h \/ never \/ never$/m,
     /^d-1 +2 +Acme Insurance +claims.example.com +2026-11-20 19:42:00Z$/m,
-    /whose accidents nobody is notified of\n.*\nc-1 +Vans +Acme Insurance$/m,
+    /whose accidents nobody is notified of\n.*\nAcme Insurance +c-1 +Vans$/m,
     new RegExp(`^${id} +claims.example.com +Acme Insurance +HTTP 503 +14, 6 in a row$`, 'm'),
-    /webhooks paused for over 15 minutes\n.*\nw-2 +claims.example.com +Acme Insurance +2026-11-20 19:42:00Z$/m,
-    /^c-2 +Acme Insurance +Trucks +unavailable$/m,
+    /webhooks paused for over 15 minutes\n.*\nAcme Insurance +w-2 +2026-11-20 19:42:00Z +claims.example.com$/m,
+    /^Acme Insurance +c-2 +Trucks +unavailable$/m,
     /^a +Acme Insurance +eu +copying +2026-11-20 19:42:00Z$/m,
     /^k4 +0 +in use$/m,
     /^k3 +0 +can be removed$/m,

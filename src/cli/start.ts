@@ -58,7 +58,7 @@ async function run(): Promise<void> {
   const provider = await startDemoProvider(certificates, port + 2, quiet === true);
   const operator = operatorOf({ ...stack, ...(cells && { cell: mainCell }) });
   const account = await demoAccount(operator, before, provider);
-  await provider.ringFor(operator, baseUrl, account.connections[1]?.id ?? '');
+  await provider.registerWebhook(operator, baseUrl, account.connections[1]?.id ?? '');
   const url = receiver.url + demoPath;
   await demoWebhook(baseUrl, account, url);
   const portalSignInUrl = await demoSignIn(operator, account.accountId);

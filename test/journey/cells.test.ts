@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccount } from '../../src/cli/demo/account.ts';
-import { ring } from '../../src/cli/demo/provider.ts';
+import { callWebhook } from '../../src/cli/demo/provider.ts';
 import { startDev } from '../../src/cli/local/dev.ts';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';
@@ -99,8 +99,8 @@ describe.each(cells)('in the cell %s', (cell) => {
     const page = await (await signedIn(cell, accountId)).get(`/portal/connections/${id}`);
     const [url = ''] = /http:\/\/[^"<]+\/providers\/[^"<]+\/webhook/.exec(page.html) ?? [];
     expect(url).toBe(`${stack.baseUrl}/providers/${cell === 'main' ? '' : `${cell}.`}${id}/webhook`);
-    expect((await ring(url, secret)).status).toBe(200);
-    expect((await ring(url, Buffer.from('another'))).status).toBe(401);
+    expect((await callWebhook(url, secret)).status).toBe(200);
+    expect((await callWebhook(url, Buffer.from('another'))).status).toBe(401);
   });
 
   it('a connect link opens the page of its account', async () => {

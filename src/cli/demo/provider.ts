@@ -17,7 +17,7 @@ export type DemoProvider = Listening & {
   /** Adds an event of a vehicle, and calls the webhook of the connection that pulls. */
   happen(label: string): Promise<void>;
   /** Sets the connection whose webhook it calls. */
-  ringFor(operator: Operator, baseUrl: string, connectionId: string): Promise<void>;
+  registerWebhook(operator: Operator, baseUrl: string, connectionId: string): Promise<void>;
 };
 
 const historyDays = 30;
@@ -60,20 +60,20 @@ export async function startDemoProvider(
   return {
     ...server,
     credential: data.token,
-    async ringFor(operator, baseUrl, connectionId) {
+    async registerWebhook(operator, baseUrl, connectionId) {
       const body = { secret: secret.toString('base64') };
       await operator.call('PUT /connections/:id/webhook-secret', { id: connectionId, body });
       webhook = `${baseUrl}/providers/${connectionId}/webhook`;
     },
     async happen(label) {
       data.events.push(samsaraEvent(pick(vehicles), label, Date.now() - uploadMs, somewhere()));
-      if (webhook) await ring(webhook, secret);
+      if (webhook) await callWebhook(webhook, secret);
     },
   };
 }
 
 /** Calls a webhook of ours as Samsara does, signed. */
-export async function ring(url: string, secret: Buffer): Promise<Response> {
+export async function callWebhook(url: string, secret: Buffer): Promise<Response> {
   const body = JSON.stringify({ eventType: 'AlertIncident' });
   const seconds = String(Math.floor(Date.now() / 1000));
   const signature = createHmac('sha256', secret).update(`v1:${seconds}:${body}`).digest('hex');

@@ -11,7 +11,7 @@ import { starter } from './deliveries/consumer.ts';
 import { countReplayable, replay } from './deliveries/read/replay.ts';
 import { ReplayInput, type ReplayOutcome } from './deliveries/read/schema.ts';
 import { fieldNames, pick } from './fields.ts';
-import { parseWebhook, TestInput, type WebhookOutput } from './schema.ts';
+import { parseWebhook, TestInput, WebhookInput, type WebhookOutput, WebhookUpdate } from './schema.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -113,7 +113,7 @@ async function readWebhook(c: Context, id?: string) {
   };
   const body = await readJson(c, largestBody);
   if (id !== undefined) refuseOther(body, id);
-  return parseWebhook(body, policy);
+  return parseWebhook(body, policy, id === undefined ? WebhookInput : WebhookUpdate);
 }
 
 function webhookId(c: Context): string {

@@ -10,8 +10,11 @@ export const WebhookInput = v.object(eachField('input'));
 export type WebhookInput = WithConnections<v.InferOutput<typeof WebhookInput>>;
 type WithConnections<T> = Omit<T, 'connectionIds'> & { connectionIds: string[] };
 
-/** The same without `allConnections`. */
-const ListedConnections = v.required(WebhookInput, ['connectionIds']);
+/** An update replaces the headers, so it says which there are. */
+export const WebhookUpdate = v.object({
+  ...WebhookInput.entries,
+  headers: v.unwrap(WebhookInput.entries.headers),
+});
 
 export const maxWebhookName = 60;
 export const maxWebhookDescription = 200;
@@ -61,25 +64,33 @@ export const TestSent = v.object({
 });
 export type TestSent = v.InferOutput<typeof TestSent>;
 
-/** Validates the body of a create or update. The contract's messages come first. @throws Refusal: invalid */
-export function parseWebhook(body: unknown, policy: ReceiverPolicy): WebhookInput {
+/**
+ * Validates the body of a create, or of an update by its own schema. The contract's messages come first.
+ * @throws Refusal: invalid
+ */
+export function parseWebhook(
+  body: unknown,
+  policy: ReceiverPolicy,
+  schema: typeof WebhookInput | typeof WebhookUpdate = WebhookInput,
+): WebhookInput {
   const { url, allConnections }: { [name: string]: unknown } = isObject(body) ? body : {};
-  const result = checked(allConnections ? WebhookInput : ListedConnections, body, readOnly);
+  const result = checked(
+    allConnections ? schema : v.required(schema as typeof WebhookInput, ['connectionIds']),
+    body,
+    readOnly,
+  );
   const { errors } = result;
   if (errors[0]?.field === '') throw invalid(sentence(errors[0]), errors);
 
   const tooLong = typeof url === 'string' && url.length > maxUrlLength;
   const problem = typeof url === 'string' ? receiverProblem(url, policy) : 'not https';
   if (problem && !tooLong) {
-    const others = errors.filter((error) => error.field !== 'url');
-    throw invalid(urlProblems[problem].message, [
-      {
-        field: 'url',
-        message: url === undefined ? 'is required' : urlProblems[problem].field,
-        code: problem === 'not https' && url !== undefined ? 'url not https' : undefined,
-      },
-      ...others.slice(0, maxErrors - 1),
-    ]);
+    const others = errors.filter((error) => error.field !== 'url').slice(0, maxErrors - 1);
+    const missing = { field: 'url', message: 'is required' };
+    if (url === undefined || url === null) throw invalid(sentence(missing), [missing, ...others]);
+    const code = problem === 'not https' ? 'url not https' : undefined;
+    const { message, field } = urlProblems[problem];
+    throw invalid(message, [{ field: 'url', message: field, code }, ...others]);
   }
   if (!('output' in result)) {
     const [first] = result.errors;

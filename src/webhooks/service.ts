@@ -66,12 +66,12 @@ const mustBeListable = (db: Database, caller: Caller) =>
 export async function createWebhook(
   env: Env,
   caller: Caller,
-  { headers = {}, ...input }: WebhookInput,
+  input: WebhookInput,
   labels: Labels = { name: null, description: null },
 ): Promise<SavedWebhook> {
   const { accountId } = caller;
   const id = newId();
-  const { secret, ...columns } = await columnsOf(env, id, { headers, ...input });
+  const { secret, ...columns } = await columnsOf(env, id, input);
   const room = sql`(select count(*) from webhooks where account_id = ${accountId}) < ${maxWebhooks}`;
   const create = (db: Database) => ({
     known: ownsConnections(db, caller, input),
@@ -124,7 +124,7 @@ export async function updateWebhook(
     updated: write(db)`update webhooks set ${assigned(webhooks, {
       ...columns,
       ...labels,
-      headers: headers ?? sql`json_set(${webhooks.headers}, '$.saved', ${newId()})`,
+      headers,
       filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : filters,
       ...(columns.oauth !== undefined && { oauthToken: null }),
       signing: signing && sql`coalesce(${webhooks.signing}, ${signing})`,
@@ -250,14 +250,14 @@ const subscribe = (
 
 /** The columns of a webhook with its secrets encrypted. `client` is its OAuth client so far. */
 async function columnsOf(env: Env, id: string, input: WebhookInput, client?: Sealed | null) {
-  const { signing, filters, oauth, headers, notificationTypes } = input;
+  const { signing, filters, oauth, headers = {}, notificationTypes } = input;
   const secret = signing ? newSecret() : undefined;
   return {
     ...pick(input, plainFields),
     normalisedUrl: normalisedUrl(input.url),
     notificationTypes: toBits(notificationTypes),
     allConnections: input.allConnections === true,
-    headers: (headers && (await seal(env, id, headers))) as Sealed, // given, of a new webhook
+    headers: await seal(env, id, headers),
     filters: filters === undefined ? undefined : stored(filters),
     oauth: oauth && (await sealClient(env, id, oauth, client)),
     signing: secret && JSON.stringify(await sealSecret(env, id, secret)),

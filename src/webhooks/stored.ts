@@ -78,8 +78,8 @@ const canonical = (value: unknown): string =>
     one instanceof Object && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).sort()) : one,
   );
 
-/** Changes each time a webhook is saved: its headers get a new nonce, or a mark. */
-export const revisionColumn = sql<string>`coalesce(${webhooks.headers}->>'saved', ${webhooks.headers}->>'iv')`;
+/** Changes each time a webhook is saved: its headers get a new nonce. */
+export const revisionColumn = sql<string>`${webhooks.headers}->>'iv'`;
 
 /** Selects webhooks for `opened`, oldest first. */
 export const selectWebhooks = (db: Database, which: SQL | undefined) =>

@@ -107,6 +107,7 @@ describe('every 400 that the documents spell out', () => {
       'Invalid URL, must use a host name instead of an IP address': { body: { url: 'https://8.8.8.8' } },
       'Invalid URL, must not contain credentials': { body: { url: 'https://me@example.com' } },
       'Invalid URL, must use port 443 or one from 1024 up': { body: { url: 'https://example.com:22' } },
+      'headers is required': { body: { headers: undefined } },
       'Webhook with this URL already exist': { body: { url: taken.url } },
       'Invalid connection ids': { body: { connectionIds: [unknown] } },
       'notificationTypes must have at least one value': { body: { notificationTypes: [] } },

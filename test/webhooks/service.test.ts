@@ -92,18 +92,17 @@ describe('a webhook', () => {
     expect(await put(other.id)).toMatchObject(invalid('id must be that of the path', 'id'));
   });
 
-  it('keeps its headers in an update without them, and loses them by an empty object', async () => {
-    const headers = { 'X-Secret': 's3cret' };
-    const { id } = (await create({ headers })).data;
-    const { headers: _, ...body } = webhookBody(us);
-    const update = async (more: object) => {
-      const { data } = await us.api.put<WebhookOut>(`/webhook/${id}`, { ...body, ...more });
-      expect(await read(id)).toEqual(data);
-      return data.headers;
-    };
-    expect(await update({ httpVerb: 'PUT' })).toEqual(headers);
-    expect(await update({})).toEqual(headers);
-    expect(await update({ headers: {} })).toEqual({});
+  it('has its headers replaced by an update, which must name them and may leave out the rest', async () => {
+    const { headers, ...body } = webhookBody(us);
+    const more = { headers: { 'X-Secret': 's3cret' }, filters: { minEventRisk: 4 }, signing: true };
+    const { id } = (await create(more)).data;
+    const put = (fields: object) => us.api.put<WebhookOut>(`/webhook/${id}`, { ...body, ...fields });
+    expect(await put({})).toMatchObject(invalid('headers is required', 'headers'));
+    expect(await put({ allConnections: true })).toMatchObject(invalid('headers is required', 'headers'));
+    expect(await read(id)).toMatchObject(more);
+    expect((await put({ headers })).data).toMatchObject({ ...more, headers });
+    expect(await put({ headers: {} })).toMatchObject({ status: 200, data: { ...more, headers: {} } });
+    expect(await read(id)).toMatchObject({ ...more, headers: {} });
   });
 
   it('is gone once deleted, and a second delete or an update says so', async () => {
@@ -172,7 +171,13 @@ describe('a webhook', () => {
 describe('a webhook is refused', () => {
   const https = "Invalid URL, must use 'https'";
   it.each<[field: string, message: string, value: unknown]>([
-    ['url', https, undefined],
+    ['url', 'url is required', undefined],
+    ['url', 'url is required', null],
+    ...['nonsense', '', 'http://receiver.example.com/a', 7].map((url): [string, string, unknown] => [
+      'url',
+      https,
+      url,
+    ]),
     ...[...'\n \u0085\u202e\u200b\u2028', '\u001b[2J'].map((character): [string, string, unknown] => [
       'url',
       'url must not contain white space, control characters',
@@ -205,6 +210,18 @@ describe('a webhook is refused', () => {
     expect(reply).toMatchObject({ status: 400, requestId: expect.any(String) });
     expect(reply.message).toContain(message);
     expect(reply.errors?.map((error) => error.field)).toContain(field);
+  });
+
+  it('without a url, which is said before all else', async () => {
+    const { id } = (await create()).data;
+    for (const reply of [
+      await create({}, {}),
+      await us.api.put(`/webhook/${id}`, { notificationTypes: [1] }),
+    ])
+      expect(reply).toMatchObject({
+        ...{ status: 400, message: 'url is required' },
+        errors: expect.arrayContaining([{ field: 'url', message: 'is required' }]),
+      });
   });
 
   it("with another account's connection, and nothing of it is kept", async () => {

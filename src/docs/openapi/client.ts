@@ -9,7 +9,14 @@ import { Health } from '../../operator/api/service.ts';
 import * as reads from '../../webhooks/deliveries/read/schema.ts';
 import { Filters } from '../../webhooks/filters.ts';
 import * as payloads from '../../webhooks/notifications/payloads.ts';
-import { SigningSecret, TestInput, TestSent, WebhookInput, WebhookOutput } from '../../webhooks/schema.ts';
+import {
+  SigningSecret,
+  TestInput,
+  TestSent,
+  WebhookInput,
+  WebhookOutput,
+  WebhookUpdate,
+} from '../../webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries, deliveryOperations } from './deliveries.ts';
 import { document, Failure, type Operation } from './document.ts';
@@ -52,6 +59,7 @@ export const clientDocument = (): Json =>
     },
     schemas: {
       WebhookInput,
+      WebhookUpdate,
       Webhook: WebhookOutput,
       WebhookFilters: Filters,
       SigningSecret,

@@ -89,6 +89,7 @@ export const examples: Record<string, unknown> = {
   AccidentWithEvidence: { ...accidents.itemExample, evidence: [evidence] },
   Evidence: evidence,
   WebhookInput: webhookInput,
+  WebhookUpdate: webhookInput,
   Webhook: { id: webhook, ...webhookInput, createdAt: '2026-11-20T19:58:00.000Z' },
   SigningSecret: { signingSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=' },
   ...changes,

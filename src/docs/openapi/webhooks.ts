@@ -84,12 +84,12 @@ export const webhookOperations: Operations = {
     call: 'put /webhook/{id}',
     summary: 'Replace a webhook',
     description:
-      'Send the whole configuration; only headers, signing, filters and oauth stay as they are when left out. It also applies ' +
-      'to pending deliveries, except for filters.',
+      'Send the whole configuration: also `headers`, which `{}` removes. Only `signing`, `filters` and `oauth` stay as they ' +
+      'are when left out. It also applies to pending deliveries, except for filters.',
     parameters,
-    body: 'WebhookInput',
+    body: 'WebhookUpdate',
     reply: webhookReply('Webhook updated'),
-    refusals: invalidWebhook,
+    refusals: [...invalidWebhook, { field: 'headers', must: 'is required' }],
   },
   deleteWebhook: {
     call: 'delete /webhook/{id}',

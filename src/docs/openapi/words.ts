@@ -80,6 +80,7 @@ export const words: Record<string, string> = {
   Location: 'A place, in decimal degrees.',
   VehicleLocation: 'Where a vehicle was last seen, and when.',
   WebhookInput: 'A webhook as you set it up.',
+  WebhookUpdate: 'A webhook as it should be from now on.',
   Webhook: 'A webhook of the account.',
   WebhookFilters: 'A webhook is notified of what passes all its filters.',
   'WebhookFilters.minEventRisk': 'Safety events of at least this risk. Accidents have none, and pass.',

@@ -61,7 +61,7 @@ export function logRequest(c: Context, began: number): void {
 }
 
 /** The version of the API, sent as `API-Version` with each response. A breaking change needs a new one. */
-export const apiVersion = '2026-11-26';
+export const apiVersion = '2026-11-29';
 
 /** Gives a request its id, and its response the headers of everything that we respond. */
 export function identify(c: Context): void {

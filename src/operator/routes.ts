@@ -8,7 +8,7 @@ import { config } from '../platform/config.ts';
 import type { Slice } from '../platform/db/cursor.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
-import { parse, parseQuery } from '../platform/fields.ts';
+import { parse, parseQuery, singleValues } from '../platform/fields.ts';
 import { readJson, readNothing, refuseParameters } from '../platform/http/body.ts';
 import { type App, type Context, file, ok } from '../platform/http/context.ts';
 import { limitByAddress } from '../platform/http/limits.ts';
@@ -82,7 +82,7 @@ async function respond(c: Context, operation: Operation, handler: (asked: never)
   if (!operation.body && !isRead) await readNothing(c);
   const slice = operation.part === 'slice' ? requestedSlice(c) : undefined;
   const query = isRead
-    ? parseQuery(operation.query ?? (slice ? SliceParameters : Nothing), c.req.query())
+    ? parseQuery(operation.query ?? (slice ? SliceParameters : Nothing), singleValues(c.req.queries()))
     : undefined;
   const { id = '', userId } = c.req.param();
   const caller = await callerIn(c.env, operation.call, id);

@@ -18,6 +18,17 @@ export const parse = <S extends v.GenericSchema>(schema: S, input: unknown, read
 export const parseQuery = <S extends v.GenericSchema>(schema: S, query: object) =>
   outputOf(checked(schema, query, [], 'parameter'));
 
+export const givenTwice = 'must be given only once';
+
+/** The value of each parameter. @throws Refusal: invalid, for those that are given more than once */
+export function singleValues(queries: Record<string, string[]>): Record<string, string> {
+  const errors = Object.entries(queries).flatMap(([name, { length }]) =>
+    length > 1 ? [{ field: written([name]), message: givenTwice }] : [],
+  );
+  if (errors[0]) throw invalid(sentence(errors[0]), errors.slice(0, maxErrors));
+  return Object.fromEntries(Object.entries(queries).map(([name, [value = '']]) => [name, value]));
+}
+
 type Checked<T> = { output: T; errors: [] } | { errors: [FieldError, ...FieldError[]] };
 
 function outputOf<T>(result: Checked<T>): T {

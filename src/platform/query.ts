@@ -1,19 +1,20 @@
 import * as v from 'valibot';
 import { invalidField } from './errors.ts';
-import { AtMost, limitUpTo, TimeOrDay, Uuid } from './fields.ts';
+import { AtMost, givenTwice, limitUpTo, TimeOrDay, Uuid } from './fields.ts';
 
 /** A parameter's schema takes all of its values; its metadata is for the document. */
-const last = v.pipe(
+const one = v.pipe(
   v.array(v.string()),
-  v.transform((values) => values.at(-1) ?? ''),
+  v.maxLength(1, givenTwice),
+  v.transform(([value = '']) => value),
 );
 
 export const Limit = v.optional(
-  v.pipe(last, limitUpTo(500), v.metadata({ type: 'integer', minimum: 1, default: 50 })),
+  v.pipe(one, limitUpTo(500), v.metadata({ type: 'integer', minimum: 1, default: 50 })),
   ['50'],
 );
 
-export const QueryText = v.pipe(last, AtMost(1000), v.metadata({ type: 'string', maxLength: 1000 }));
+export const QueryText = v.pipe(one, AtMost(1000), v.metadata({ type: 'string', maxLength: 1000 }));
 
 const orNone = v.transform((text: string) => text || undefined);
 
@@ -25,7 +26,7 @@ export const CursorText = v.optional(v.pipe(v.string(), orNone));
 
 /** RFC 3339, or a date, which means midnight UTC; in milliseconds. */
 export const QueryTime = v.pipe(
-  last,
+  one,
   v.transform((text) => text.replace(/ /g, '+')),
   TimeOrDay,
   v.metadata({
@@ -44,18 +45,18 @@ export function rangeOf(from: unknown, to: unknown): { from?: number; to?: numbe
 }
 
 export const QueryId = v.pipe(
-  last,
+  one,
   v.uuid('must be a UUID'),
   v.toLowerCase(),
   v.metadata({ type: 'string', format: 'uuid' }),
 );
 
 export const QueryChoice = <const T extends string>(values: readonly T[], message: string) =>
-  v.pipe(last, v.picklist(values, message), v.metadata({ type: 'string', enum: values }));
+  v.pipe(one, v.picklist(values, message), v.metadata({ type: 'string', enum: values }));
 
 export const QueryCode = (values: readonly number[], message: string) =>
   v.pipe(
-    last,
+    one,
     v.picklist(values.map(String), message),
     v.transform(Number),
     v.metadata({ type: 'integer', enum: values }),
@@ -63,7 +64,7 @@ export const QueryCode = (values: readonly number[], message: string) =>
 
 /** `true` or `false` as D1 stores it: 1 or 0. */
 export const QueryBoolean = v.pipe(
-  last,
+  one,
   v.picklist(['true', 'false'], 'must be true or false'),
   v.transform((word) => Number(word === 'true')),
   v.metadata({ type: 'boolean' }),
@@ -71,7 +72,7 @@ export const QueryBoolean = v.pipe(
 
 export const QueryInteger = (min: number, max: number) =>
   v.pipe(
-    last,
+    one,
     v.check(
       (text) => String(Math.trunc(Number(text))) === text && Number(text) >= min && Number(text) <= max,
       `must be from ${min} to ${max}`,

@@ -74,6 +74,24 @@ describe('filters', () => {
   });
 });
 
+describe('a parameter that has one value', () => {
+  it.each([
+    ['/trips?limit=1&limit=2', 'limit'],
+    [`/trips?${day}&cursor=&cursor=`, 'cursor'],
+    [`/safety-events?${day}&from=2026-11-19`, 'from'],
+    [`/safety-events?${day}&minEventRisk=1&minEventRisk=1`, 'minEventRisk'],
+    ['/vehicles?vin=1FUJGLDR9CLBP7711&vin=1FUJGLDR9CLBP7712', 'vin'],
+    ['/changes?limit=1&limit=2', 'limit'],
+    [`/safety-events/${crypto.randomUUID()}?at=2026-11-20&at=2026-11-21`, 'at'],
+    ['/deliveries?status=failed&status=pending', 'status'],
+    ['/webhooks?x=1&x=2', 'x'],
+  ])('is refused if it is given twice: %s', async (path, field) => {
+    const reply = await list(path, trucks);
+    expect(reply).toMatchObject({ status: 400, errors: [{ field }] });
+    if (field !== 'x') expect(reply.message).toBe(`${field} must be given only once`);
+  });
+});
+
 describe('a list refuses', () => {
   it.each([
     ['limit=0', 'limit must be a whole number of at least 1'],

@@ -142,11 +142,9 @@ create index sessions_by_expiry on sessions (expires_at);
 -- transaction of what the form asked for.
 create table sent_forms (
   account_id text not null,
-  id         text not null, -- the hash of who sent it, where to, and all that it had
-  run        text not null, -- the request that handles it: another one of the same form writes nothing
-  result     text check (json_valid(result)), -- where it led, and what is shown once, encrypted
+  id         text not null, -- the form's key, which is random
+  request_id text not null, -- the request that handles it: another one with this key writes nothing
   at         integer not null,
-  shown_at   integer,       -- when that was shown
   primary key (account_id, id)
 ) strict, without rowid;
 create index sent_forms_by_age on sent_forms (at);

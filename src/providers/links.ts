@@ -66,7 +66,7 @@ export async function createLink(
       values (${id}, ${accountId}, ${hash}, ${name}, ${now}, ${expiresAt})`,
     audit(db, caller, 'created', 'connect_links', id),
   ];
-  await asCaller(env, caller, create, { result: { shown: url } });
+  await asCaller(env, caller, create);
   return { id, url, expiresAt };
 }
 

@@ -82,7 +82,7 @@ export async function createWebhook(
     audited: audit(db, caller, 'created', 'webhooks', id, columns.allConnections ? ['allConnections'] : []),
     created: selectWebhooks(db, ownWebhook(caller, id)),
   });
-  const { created } = await savingUrl(() => asCaller(env, caller, create, { result: { shown: secret } }));
+  const { created } = await savingUrl(() => asCaller(env, caller, create));
   return saved(env, created[0], secret);
 }
 
@@ -136,7 +136,7 @@ export async function updateWebhook(
     audited: audit(db, caller, 'changed', 'webhooks', id, fields),
     saved: selectWebhooks(db, own),
   });
-  const results = await savingUrl(() => asCaller(env, caller, save, { result: { shown: secret } }));
+  const results = await savingUrl(() => asCaller(env, caller, save));
   const [row] = results.saved;
   await untilNoCallStarts(env, [id]);
   return saved(env, row, row?.signing === signing ? secret : undefined);
@@ -154,7 +154,7 @@ export async function rotateSecret(env: Env, caller: Caller, id: string): Promis
     audited: audit(db, caller, 'changed', 'webhooks', isUnchanged, ['signingSecret']),
     rotated: write(db)`update webhooks set signing = ${sealed} where ${isUnchanged}`,
   });
-  const { rotated } = await asCaller(env, caller, rotate, { result: { shown: signingSecret } });
+  const { rotated } = await asCaller(env, caller, rotate);
   // Another rotation may have been faster: this one follows it.
   return rotated.meta.changes > 0 ? { signingSecret } : rotateSecret(env, caller, id);
 }

@@ -87,7 +87,7 @@ export async function issueToken(
     rows: readRows(db, tokens)`where hash = ${hash}`,
     audited: audit(db, caller, 'created', 'tokens', sql`hash = ${hash}`, ids ? ['connectionIds'] : []),
   });
-  const { rows } = await asCaller(env, caller, add, { result: { shown: value } });
+  const { rows } = await asCaller(env, caller, add);
   const [row] = rows;
   if (!row) throw invalid(scope === 'ingest' ? 'Unknown connection' : 'Unknown account');
   await storeInKv(env, hash);

@@ -16,7 +16,7 @@ import { done, readForm, submit } from '../ui/submit.ts';
 import { showConnection, webhookSecret } from './connection.tsx';
 import { aboveOf, connectionsPath, pathOf, requirePulled } from './connections.tsx';
 import { labelFields } from './labels.tsx';
-import { newKey } from './own.tsx';
+import { newKey, newKeyPage } from './own.tsx';
 
 const acts = (action: typeof pullNow, outcome: string) => async (c: Context) => {
   const { connection } = await requirePulled(c);
@@ -43,8 +43,8 @@ export const saveSecret = handles(webhookSecret(''), showConnection, async (c, {
 export const generateKey = handles(newKey, showConnection, async (c, { name, expires }) => {
   const connection = await inPath(c, findConnection);
   const key = { connectionId: connection.id, name, expiresAt: expiryIn(expires) };
-  await issueToken(...by(c), key);
-  return done(c, pathOf(connection), `Generated “${name}”.`, 'ok', true);
+  const { value } = await issueToken(...by(c), key);
+  return newKeyPage(c, `Generated “${name}”`, connection, value);
 });
 
 /** Maps a label of the connection to an incident type, or no longer. */

@@ -17,7 +17,6 @@ import { ExternalIdPanel } from '../ui/external-id.tsx';
 import { drawn, line } from '../ui/fields.tsx';
 import { Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { shownOnce } from '../ui/once.ts';
 import { Copyable, Facts, Live, Note, Panel, State } from '../ui/parts.tsx';
 import { type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Ago, Time } from '../ui/time.tsx';
@@ -25,17 +24,16 @@ import { above, pathOf } from './connections.tsx';
 import { Feeds } from './feeds.tsx';
 import { credentialLabel, Health, healthOf, NobodyNotified } from './health.tsx';
 import { Labels } from './labels.tsx';
-import { IngestKeys, NewKey } from './own.tsx';
+import { IngestKeys } from './own.tsx';
 
 /** The page of the connection in the path. @throws Refusal: not found, also for another account's */
 export async function showConnection(c: Context) {
   const id = c.req.param('id') ?? '';
-  const [stored, records, pull, keys, issued] = await Promise.all([
+  const [stored, records, pull, keys] = await Promise.all([
     findCovered(...by(c), id),
     connectionRecords(...by(c), id),
     pullStatus(...by(c), id),
     listTokens(...by(c), { limit: 100 }, { connectionId: id }),
-    shownOnce(c),
   ]);
   const connection = found(stored);
   const unmapped = pull ? pull.unmapped : await unmappedWords(...by(c), connection);
@@ -72,7 +70,6 @@ export async function showConnection(c: Context) {
       ),
     },
     <>
-      {issued && <NewKey value={issued} origin={origin} />}
       <Live id="health-now">
         {health.note && (
           <Note mood={health.mood} side={isRefused && <LinkButton {...replace} weight="primary" />}>

@@ -17,9 +17,9 @@ import {
 import { LinkButton } from '../ui/buttons.tsx';
 import { confirmed, FormPanel, handles, line } from '../ui/fields.tsx';
 import { page } from '../ui/layout.tsx';
-import { once, shownOnce } from '../ui/once.ts';
+import { once } from '../ui/once.ts';
 import { ShownOnce, State } from '../ui/parts.tsx';
-import { done } from '../ui/submit.ts';
+import { secretPage } from '../ui/secret.tsx';
 import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Day } from '../ui/time.tsx';
 import { type Adding, adds, onlyRead } from './add.tsx';
@@ -27,9 +27,9 @@ import { above, connectionsPath, linksPath } from './connections.tsx';
 
 const newLink = { name: line('Fleet', Name, { required: true, placeholder: 'Quillmoor Freight' }) };
 
-/** Connect links for people outside the account, with the URL of a new one, which is shown only once. */
+/** Connect links for people outside the account. */
 export async function list(c: Context) {
-  const [links, url] = await Promise.all([listLinks(...by(c)), shownOnce(c)]);
+  const links = await listLinks(...by(c));
   return page(
     c,
     {
@@ -39,11 +39,6 @@ export async function list(c: Context) {
       narrow: true,
     },
     <>
-      {url && (
-        <ShownOnce id="link" title="Copy the link now" value={url}>
-          This is the only time it is shown. Whoever has it can connect one provider to your account.
-        </ShownOnce>
-      )}
       <FormPanel
         title="Create a link"
         to={linksPath}
@@ -90,8 +85,15 @@ const LinkState = ({ link: { connectionId, withdrawnAt, expiresAt } }: { link: C
 };
 
 export const create = handles(newLink, list, async (c, { name }) => {
-  await createLink(...by(c), name);
-  return done(c, linksPath, `Created a link for “${name}”.`, 'ok', true);
+  const { url } = await createLink(...by(c), name);
+  return secretPage(
+    c,
+    `Created a link for “${name}”`,
+    linksPath,
+    <ShownOnce id="link" title="Copy the link now" value={url}>
+      This is the only time it is shown. Whoever has it can connect one provider to your account.
+    </ShownOnce>,
+  );
 });
 
 export const revoke = confirmed(async (c) => {
@@ -131,7 +133,7 @@ async function opened(c: Context, then: (link: Opened) => Response | Promise<Res
       null,
       'not found',
     );
-  return c.req.method === 'POST' ? once(c, link.caller, async () => then(link)) : then(link);
+  return c.req.method === 'POST' ? once(c, link.caller, pathOf(c), async () => then(link)) : then(link);
 }
 
 const pathOf = (c: Context): string => `/portal/connect/${c.req.param('link')}`;

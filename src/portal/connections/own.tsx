@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { type CreatedToken, issueToken, maxIngestKeys } from '../../accounts/tokens/service.ts';
-import { connectionName, newConnection as connectionOf } from '../../fleet/connections.ts';
+import { type Connection, connectionName, newConnection as connectionOf } from '../../fleet/connections.ts';
 import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { addWithWebhooks } from '../../webhooks/coverage.ts';
 import { NewToken, newToken, tokenColumns } from '../settings/tokens.tsx';
 import { FormPanel, formPage, line } from '../ui/fields.tsx';
-import { done } from '../ui/submit.ts';
+import { secretPage } from '../ui/secret.tsx';
 import { TablePanel } from '../ui/table.tsx';
 import { above, addPath, pathOf } from './connections.tsx';
 
@@ -56,8 +56,8 @@ export const addOwn = (c: Context) =>
       const provider = codeOf(tSP) ?? '';
       const connection = connectionOf(caller, { provider, tSP, name: name || undefined });
       const key = { connectionId: connection.id, name: 'Connector' };
-      await issueToken(c.env, caller, key, (db) => addWithWebhooks(db, caller, connection));
-      return done(c, pathOf(connection), `“${connectionName(connection)}” was added.`, 'ok', true);
+      const { value } = await issueToken(c.env, caller, key, (db) => addWithWebhooks(db, caller, connection));
+      return newKeyPage(c, `“${connectionName(connection)}” was added`, connection, value);
     },
   });
 
@@ -82,13 +82,17 @@ export const IngestKeys = (props: { path: string; keys: CreatedToken[]; isSent: 
   </>
 );
 
-/** An ingest key that was just generated, with a call that stores nothing. */
-export const NewKey = ({ value, origin }: { value: string; origin: string }) => {
+/** The page with an ingest key that was just generated, and a call that stores nothing. */
+export function newKeyPage(c: Context, said: string, connection: Connection, value: string) {
+  const { origin } = new URL(c.req.url);
   const records = [{ kind: 'vehicle', sourceId: 'truck-1', name: 'Truck 1' }];
   const json = `-H 'content-type: application/json' -d '${JSON.stringify({ records, dryRun: true })}'`;
-  return (
+  return secretPage(
+    c,
+    said,
+    pathOf(connection),
     <NewToken what="ingest key" value={value} curl={`curl -H 'x-api-key: ${value}' ${json} ${origin}/ingest`}>
       <a href="/docs/connectors">How to write a connector</a>
-    </NewToken>
+    </NewToken>,
   );
-};
+}

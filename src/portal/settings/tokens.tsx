@@ -10,15 +10,14 @@ import {
 import { connectionName, listConnections } from '../../fleet/connections.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
-import { type Context, inPath } from '../../platform/http/context.ts';
+import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { listed } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { boxes, choice, confirmed, FormPanel, formPage, handles, line, type Values } from '../ui/fields.tsx';
 import type { Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { shownOnce } from '../ui/once.ts';
 import { Copyable, ShownOnce, State } from '../ui/parts.tsx';
-import { done } from '../ui/submit.ts';
+import { secretPage } from '../ui/secret.tsx';
 import { acting, type Column, naming, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Ago, Day } from '../ui/time.tsx';
 
@@ -41,23 +40,15 @@ export const newToken = {
   expires: choice('Expires', expiries),
 };
 
-/** Settings, API Tokens, with the value of a new one, which is shown only once. */
+/** Settings, API Tokens. */
 export async function list(c: Context) {
-  const [tokens, issued] = await Promise.all([
-    sliceOn(c, 100, ['token', 'tokens'], (...slice) => listTokens(...slice, { scope: 'api' })),
-    shownOnce(c),
-  ]);
+  const tokens = await sliceOn(c, 100, ['token', 'tokens'], (...slice) =>
+    listTokens(...slice, { scope: 'api' }),
+  );
   return page(
     c,
     { title: 'API Tokens' },
     <>
-      {issued && (
-        <NewToken
-          what="token"
-          value={issued}
-          curl={`curl -H 'x-api-key: ${issued}' ${new URL(c.req.url).origin}/connections`}
-        />
-      )}
       <FormPanel
         title="Generate a token"
         to={path}
@@ -118,8 +109,9 @@ export const generate = handles(newToken, list, issue);
 async function issue(c: Context, chosen: Values<typeof newToken> & { connectionIds?: string[] }) {
   const { name, access, expires, connectionIds } = chosen;
   const more = { readOnly: access === 'read', expiresAt: expiryIn(expires), connectionIds };
-  await issueToken(c.env, c.get('caller'), { name, ...more });
-  return done(c, path, `Generated “${name}”.`, 'ok', true);
+  const { value } = await issueToken(...by(c), { name, ...more });
+  const curl = `curl -H 'x-api-key: ${value}' ${new URL(c.req.url).origin}/connections`;
+  return secretPage(c, `Generated “${name}”`, path, <NewToken what="token" {...{ value, curl }} />);
 }
 
 /** The form for a token that is limited to some connections. */

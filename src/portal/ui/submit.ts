@@ -24,7 +24,6 @@ declare module 'hono' {
   interface ContextVariableMap {
     /** The form that was sent to this path, to be shown again. */
     shownAgain?: Filled & { path: string };
-    said?: object;
   }
 }
 
@@ -68,12 +67,11 @@ export const filledIn = (fields: { [name: string]: string }, errors: FieldError[
   return { value, values: (name) => [value(name)], errors };
 };
 
-/** A result to show on the next page, and the form whose secret is shown there once. */
+/** A result to show on the next page. */
 const Flash = v.object({
   path: v.string(),
   mood: v.picklist(['ok', 'warn', 'bad', 'quiet']),
   text: v.string(),
-  shown: v.optional(v.string()),
 });
 type Flash = v.InferOutput<typeof Flash>;
 
@@ -83,30 +81,17 @@ const options = { path: '/portal', httpOnly: true, sameSite: 'Lax' } as const;
 /** Browsers drop cookies of more than 4 KiB. */
 const longestText = 600;
 
-/** Redirects to a page, which shows `text` until it is left, and if it `shows` the form's secret once. */
-export function done(c: Context, to: string, text: string, mood: Mood = 'ok', shows = false): Response {
-  const path = to.split('?')[0] ?? to;
-  const shown = shows ? c.get('caller').form?.id : undefined;
-  const flash: Flash = { path, mood, text: text.slice(0, longestText), ...(shown && { shown }) };
-  c.set('said', flash);
-  return sayNext(c, to, flash);
-}
-
-/** Redirects to a page that says the same as after another request. */
-export function sayNext(c: Context, to: string, flash: object | undefined): Response {
-  if (flash) setCookie(c, cookie, JSON.stringify(flash), { ...options, maxAge: 300 });
+/** Redirects to a page, which shows `text` until it is left. */
+export function done(c: Context, to: string, text: string, mood: Mood = 'ok'): Response {
+  const flash: Flash = { path: to.split('?')[0] ?? to, mood, text: text.slice(0, longestText) };
+  setCookie(c, cookie, JSON.stringify(flash), { ...options, maxAge: 300 });
   return seeOther(c, to);
 }
 
-/** The result to show on this page. */
-export function flashIn(c: Context): Flash | undefined {
-  const flash = v.safeParse(v.pipe(v.string(), v.parseJson(), Flash), getCookie(c, cookie));
-  return flash.success && flash.output.path === c.req.path ? flash.output : undefined;
-}
-
-/** The result to show on this page, also after a reload. Any other page deletes it. */
+/** The result to show on this page, also after a reload; it is gone on the next page. */
 export function takeFlash(c: Context): Flash | undefined {
-  const flash = flashIn(c);
-  if (!flash && getCookie(c, cookie) !== undefined) deleteCookie(c, cookie, options);
-  return flash;
+  const flash = v.safeParse(v.pipe(v.string(), v.parseJson(), Flash), getCookie(c, cookie));
+  if (flash.success && flash.output.path === c.req.path) return flash.output;
+  if (getCookie(c, cookie) !== undefined) deleteCookie(c, cookie, options);
+  return undefined;
 }

@@ -10,8 +10,8 @@ import { Submit } from '../ui/buttons.tsx';
 import { confirmed } from '../ui/fields.tsx';
 import { Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
-import { shownOnce } from '../ui/once.ts';
 import { Panel, ShownOnce } from '../ui/parts.tsx';
+import { secretPage } from '../ui/secret.tsx';
 import { done, submit } from '../ui/submit.ts';
 import { send } from './delivery.tsx';
 import { aboveOf, pathOf, titleOf, typesOf } from './words.ts';
@@ -75,45 +75,48 @@ export async function signing(c: Context) {
   const { id, revision } = webhook;
   const save = async (does: string) => {
     if (does === 'rotate') {
-      await rotateSecret(...by(c), id);
-      return done(c, c.req.path, 'The secret was rotated.', 'ok', true);
+      const { signingSecret } = await rotateSecret(...by(c), id);
+      return newSecretPage(c, 'The secret was rotated', webhook, signingSecret);
     }
     if (does !== 'on' && does !== 'off') throw invalid('Choose what to do');
     const input = { ...webhook, oauth: undefined, signing: does === 'on' };
     const { signingSecret } = await updateWebhook(...by(c), id, input, { revision });
-    return input.signing
-      ? done(c, c.req.path, 'Deliveries of this webhook are signed now.', 'ok', signingSecret !== undefined)
-      : done(c, pathOf(webhook), 'Deliveries of this webhook are no longer signed.');
+    if (signingSecret !== undefined)
+      return newSecretPage(c, 'Deliveries of this webhook are signed now', webhook, signingSecret);
+    const said = input.signing ? 'are signed already' : 'are no longer signed';
+    return done(c, pathOf(webhook), `Deliveries of this webhook ${said}.`);
   };
   return submit(c, async (form) => save(form.value('do')), show);
 }
 
-/** With a new secret, which is shown only once. */
-async function showSigning(c: Context, webhook: StoredWebhook) {
-  const secret = await shownOnce(c);
+/** The page with a new signing secret. */
+export const newSecretPage = (c: Context, said: string, webhook: { id: string }, secret: string) =>
+  secretPage(
+    c,
+    said,
+    pathOf(webhook),
+    <ShownOnce id="secret" title="Copy the signing secret now" value={secret}>
+      This is the only time it is shown. Lost it? Rotate it.
+    </ShownOnce>,
+  );
+
+function showSigning(c: Context, webhook: StoredWebhook) {
   return page(
     c,
     { title: 'Signed deliveries', above: aboveOf(webhook), narrow: true },
-    <>
-      {secret && (
-        <ShownOnce id="secret" title="Copy the signing secret now" value={secret}>
-          This is the only time it is shown. Lost it? Rotate it.
-        </ShownOnce>
-      )}
-      <Panel title={webhook.signing ? 'Deliveries are signed' : 'Deliveries are not signed'}>
-        <Form look="panel-body grid gap-3">
-          <p>
-            A signature lets your receiver verify that a call comes from this service and was not changed on
-            the way. Signatures follow Standard Webhooks. After a rotation both secrets sign for 24 hours.{' '}
-            <a href="/docs/signatures">How to verify one</a>
-          </p>
-          <div class="actions">
-            {!webhook.signing && <Submit name="Sign deliveries" does="on" />}
-            {webhook.signing && <Submit name="Rotate the secret" does="rotate" />}
-            {webhook.signing && <Submit name="Stop signing" does="off" weight="danger" />}
-          </div>
-        </Form>
-      </Panel>
-    </>,
+    <Panel title={webhook.signing ? 'Deliveries are signed' : 'Deliveries are not signed'}>
+      <Form look="panel-body grid gap-3">
+        <p>
+          A signature lets your receiver verify that a call comes from this service and was not changed on the
+          way. Signatures follow Standard Webhooks. After a rotation both secrets sign for 24 hours.{' '}
+          <a href="/docs/signatures">How to verify one</a>
+        </p>
+        <div class="actions">
+          {!webhook.signing && <Submit name="Sign deliveries" does="on" />}
+          {webhook.signing && <Submit name="Rotate the secret" does="rotate" />}
+          {webhook.signing && <Submit name="Stop signing" does="off" weight="danger" />}
+        </div>
+      </Form>
+    </Panel>,
   );
 }

@@ -27,6 +27,7 @@ import { page } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
 import type { SentForm } from '../ui/reader.ts';
 import { done, showAgain, submit } from '../ui/submit.ts';
+import { newSecretPage } from './actions.tsx';
 import * as fields from './fields.tsx';
 import { aboveOf, pathOf, titleOf } from './words.ts';
 
@@ -144,10 +145,10 @@ const take = (c: Context, webhook?: StoredWebhook) =>
       const saved = webhook
         ? await updateWebhook(...by(c), webhook.id, input, { revision, labels })
         : await createWebhook(...by(c), input, labels);
-      const said = `Webhook "${titleOf({ ...labels, url: saved.url })}" was ${webhook ? 'saved' : 'added'}.`;
+      const said = `Webhook "${titleOf({ ...labels, url: saved.url })}" was ${webhook ? 'saved' : 'added'}`;
       return saved.signingSecret === undefined
-        ? done(c, pathOf(saved), said)
-        : done(c, `${pathOf(saved)}/signing`, said, 'ok', true);
+        ? done(c, pathOf(saved), `${said}.`)
+        : newSecretPage(c, said, saved, saved.signingSecret);
     },
     () => show(c, webhook),
     (error) => {

@@ -74,8 +74,9 @@ export async function testChannel(env: Env, caller: Caller, id: string): Promise
     targets: read<Target & { account: string }>(db)`
       select h.id, h.kind, h.address, a.name as account
       from alert_channels h join accounts a on a.id = h.account_id where h.id = ${id}`,
+    cleared: setProblem(db, caller, id, null),
   });
-  const [target] = (await asCaller(env, caller, find, { result: {} })).targets;
+  const [target] = (await asCaller(env, caller, find)).targets;
   if (!target) return null;
   const { origin } = config(env);
   const link = origin && { url: `${origin}/portal/settings/notifications`, label: 'Notifications' };
@@ -83,15 +84,14 @@ export async function testChannel(env: Env, caller: Caller, id: string): Promise
     ...{ accountId, account: target.account, kind: 'test', subject: 'Test message' },
     parts: [{ text: 'This channel is notified as chosen in the settings.', ...(link && { link }) }],
   });
-  await asCaller(
-    env,
-    caller,
-    (db) => write(db)`
-      update alert_channels set problem = ${problem}, problem_at = ${problem && Date.now()}
-      where id = ${id} and account_id = ${accountId}`,
-  );
+  await asCaller(env, caller, (db) => setProblem(db, caller, id, problem));
   return problem;
 }
+
+const setProblem = (db: Database, { accountId }: Caller, id: string, problem: string | null) =>
+  write(db)`
+    update alert_channels set problem = ${problem}, problem_at = ${problem && Date.now()}
+    where id = ${id} and account_id = ${accountId}`;
 
 const mustBeOurs = (db: Database, { accountId }: Caller, id: string) =>
   refuseUnless(

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { pruneCredentials } from '../../../src/accounts/prune.ts';
-import { through } from '../../../src/platform/db/through.ts';
-import { ask, pageAfter, signIn, textOf } from '../../support/portal.ts';
+import { sentAlready } from '../../../src/platform/db/guard.ts';
+import { ask, pageAfter } from '../../support/portal.ts';
 import { personalRoutes, portalAccount } from '../../support/portal-account.ts';
 import { rows, rowsOf, value } from '../../support/rows.ts';
 import { operator } from '../../support/world.ts';
@@ -22,6 +22,9 @@ const editedWebhook = async ({ page, at }: Account) =>
   (await page(at('/portal/webhooks/:id/edit'))).form().fields();
 const sql = (text: string) => (of: Account) => rows(text, of.us.accountId);
 const notNow = sql(`update pulls set paused_at = 1, due_at = null where account_id = ?1`);
+const waits = sql(
+  `update deliveries set status = 'pending', attempts = 1, next_attempt_at = 8e15 where account_id = ?1`,
+);
 const again = sql(`update deliveries set status = 'failed' where account_id = ?1`);
 
 const samsara = { region: '', name: 'Harbor', historyDays: '0' };
@@ -50,7 +53,7 @@ const recipes: Record<string, Recipe> = {
   '/webhooks/:id/edit': { fields: editedWebhook },
   '/webhooks/:id/pause': {},
   '/webhooks/:id/resume': {},
-  '/webhooks/:id/try': {},
+  '/webhooks/:id/try': { before: waits },
   '/webhooks/:id/test-event': {},
   '/webhooks/:id/test-accident': {},
   '/webhooks/:id/replay': { to: '/webhooks/:id/replay?which=all', before: again },
@@ -114,15 +117,18 @@ async function filled(of: Account, pattern: string) {
   await before?.(of);
   const typed = typeof fields === 'function' ? await fields(of) : fields;
   const pairs = (Array.isArray(typed) ? typed : Object.entries(typed)).filter(([name]) => name !== 'key');
-  return (key = 'a key', bindings: Env = unlimited) =>
-    ask('POST', of.at(`/portal${to}`), { cookie: of.cookie, fields: [...pairs, ['key', key]], bindings });
+  const key = crypto.randomUUID();
+  return (sameKey = key) =>
+    ask('POST', of.at(`/portal${to}`), {
+      cookie: of.cookie,
+      fields: [...pairs, ['key', sameKey]],
+      bindings: unlimited,
+    });
 }
 
-const leadsTo = (reply: Response) => [
-  reply.status,
-  reply.headers.get('location'),
-  [...new Set(reply.headers.getSetCookie())], // one that lost the race may say the same twice
-];
+/** Whether a reply leads to a page that says that the form was sent already. */
+const isTold = async (reply: Response): Promise<boolean> =>
+  reply.status === 303 && (await (await pageAfter(reply, ours.cookie)).text()).includes(sentAlready);
 
 it('every form of people who are signed in is sent here', () => {
   const posts = personalRoutes.flatMap((route) => (route.startsWith('POST ') ? [route.slice(12)] : []));
@@ -130,17 +136,17 @@ it('every form of people who are signed in is sent here', () => {
 });
 
 describe.each(Object.keys(recipes))('POST %s', (pattern) => {
-  it('sent twice at once, and again, does it once and leads to the same page', async () => {
+  it('sent twice at once, and again, does it once, and says where the result is', async () => {
     const [before, beforeOther] = [await made(ours), await made(others)];
     const send = await filled(ours, pattern);
-    const [first, second] = await Promise.all([send(), send()]);
+    const replies = await Promise.all([send(), send()]);
     const third = await send();
     const once = await (await filled(others, pattern))();
-    expect(first.status).toBe(303);
-    expect(leadsTo(second)).toEqual(leadsTo(first));
-    expect(leadsTo(third)).toEqual(leadsTo(first));
-    expect(await textOf(await pageAfter(second, ours.cookie))).not.toContain('sent already');
-    expect(once.status).toBe(303);
+    const said = await Promise.all(replies.map(async (reply) => isTold(reply)));
+    expect(said.filter((isTold) => !isTold)).toHaveLength(1);
+    expect(await isTold(third)).toBe(true);
+    expect((await pageAfter(third, ours.cookie)).status).toBe(200);
+    expect(once.status).toBeLessThan(400);
     const grown = (now: Record<string, number>, then: Record<string, number>) =>
       Object.fromEntries(Object.entries(now).map(([table, count]) => [table, count - (then[table] ?? 0)]));
     expect(grown(await made(ours), before)).toEqual(grown(await made(others), beforeOther));
@@ -148,68 +154,35 @@ describe.each(Object.keys(recipes))('POST %s', (pattern) => {
 });
 
 describe('a secret', () => {
-  const list = '/settings/tokens';
-  const secretOn = async (reply: Response) =>
-    /fds_[\w-]{49}/.exec(await (await pageAfter(reply, ours.cookie)).text())?.[0];
-  const tokens = () => rows('select * from tokens where account_id = ?1', ours.us.accountId);
-  const age = (column: string, ms: number) =>
-    rows(`update sent_forms set ${column} = ${column} - ?1 where account_id = ?2`, ms, ours.us.accountId);
+  const secretIn = (page: string) => /fd\w_[\w-]{49}/.exec(page)?.[0];
 
-  it('is shown to whoever sent the form, once more within a minute, and nowhere else', async () => {
-    const send = await filled(ours, list);
-    const [first, second] = await Promise.all([send('double'), send('double')]);
-    const secret = await secretOn(first);
-    expect(secret).toMatch(/^fds_/);
-    expect(await secretOn(second)).toBe(secret);
-    expect(await secretOn(await send('double'))).toBe(secret);
-    for (const reply of [first, second])
-      expect(JSON.stringify([...reply.headers]) + (await reply.text())).not.toContain(secret);
-    expect(JSON.stringify(await rowsOf(ours.us.accountId))).not.toContain(secret);
-    await age('shown_at', 61_000);
-    for (const reply of [first, await send('double')]) {
-      expect(await secretOn(reply)).toBeUndefined();
-      expect(await textOf(await pageAfter(reply, ours.cookie))).toContain('Generated “Claims”.');
-    }
+  it.each(['/settings/tokens', '/settings/tokens/limited', '/connections/own'])(
+    'of POST %s stands in the response to its form, and nowhere else',
+    async (pattern) => {
+      const send = await filled(ours, pattern);
+      const reply = await send(crypto.randomUUID());
+      const page = await reply.text();
+      const secret = secretIn(page);
+      expect(secret).toBeDefined();
+      expect(reply.headers.get('cache-control')).toBe('no-store');
+      expect(JSON.stringify([...reply.headers])).not.toContain(secret);
+      expect(JSON.stringify(await rowsOf(ours.us.accountId))).not.toContain(secret);
+      const next = /href="([^"]*)">Continue/.exec(page)?.[1] ?? '';
+      expect(await ours.html(next)).toContain(`…${secret?.slice(-4)}`);
+      expect(await ours.html(next)).not.toContain(secret);
+    },
+  );
+
+  it('is not shown again to whoever sends its form again, who is told so', async () => {
+    const send = await filled(ours, '/settings/tokens');
+    const sameKey = crypto.randomUUID();
+    await send(sameKey);
+    const again = await send(sameKey);
+    expect(again.headers.get('location')).toBe('/portal/settings/tokens');
+    const page = await (await pageAfter(again, ours.cookie)).text();
+    expect(page).toContain(sentAlready);
+    expect(secretIn(page)).toBeUndefined();
   });
-
-  it('that nobody has seen within ten minutes is not shown any more', async () => {
-    const reply = await (await filled(ours, list))('late');
-    await age('at', 10 * 60_000);
-    expect(await secretOn(reply)).toBeUndefined();
-  });
-
-  it('is shown to nobody else of the account', async () => {
-    const reply = await (await filled(ours, list))('mine');
-    const other = await signIn(ours.us);
-    const fields = { name: 'Claims', access: '', expires: '', key: 'mine' };
-    const theirs = await other.post(`/portal${list}`, fields);
-    expect(await secretOn(theirs)).not.toBe(await secretOn(reply));
-  });
-
-  it('is shown when the form is sent again after the first request was interrupted', async () => {
-    const interrupted = through(env.DB, async (run, statements) => {
-      const texts = statements.map(({ text }) => text).join();
-      if (/into sent_forms/.test(texts) && !/into tokens/.test(texts)) throw new Error('interrupted');
-      return run();
-    });
-    const before = await tokens();
-    const send = await filled(ours, list);
-    await send('killed', { ...unlimited, DB: interrupted });
-    await age('at', 30_000);
-    const reply = await send('killed');
-    expect(await secretOn(reply)).toMatch(/^fds_/);
-    expect(await textOf(await pageAfter(reply, ours.cookie))).toContain('This form was sent already.');
-    expect(await tokens()).toHaveLength(before.length + 1);
-  });
-});
-
-it('a form whose first request was interrupted leads back to its page, which says so', async () => {
-  const send = await filled(ours, '/settings/account/units');
-  await send('killed');
-  await rows(`update sent_forms set result = null, at = at - 30000 where account_id = ?1`, ours.us.accountId);
-  const reply = await send('killed');
-  expect(reply.headers.get('location')).toBe('/portal/settings/account');
-  expect(await textOf(await pageAfter(reply, ours.cookie))).toContain('Check whether it took effect');
 });
 
 it('the button that signs in can be pressed twice, by nobody else, for a minute', async () => {
@@ -218,44 +191,37 @@ it('the button that signs in can be pressed twice, by nobody else, for a minute'
   const press = (key: string) => ask('POST', pathname, { fields: { key } });
   const [first, second] = await Promise.all([press('k'), press('k')]);
   expect(first.headers.get('location')).toBe('/portal');
-  expect(leadsTo(second)).toEqual(leadsTo(first));
+  expect(second.headers.getSetCookie()).toEqual(first.headers.getSetCookie());
   for (const key of ['another', '']) expect((await press(key)).status).toBe(400);
   await rows('update sessions set expires_at = expires_at - 61000');
   expect((await press('k')).status).toBe(400);
 });
 
 it('a fleet that presses a button of its connect link twice is led to the same page', async () => {
-  const created = await (await filled(ours, '/connections/links'))('of a fleet');
-  const shown = await (await pageAfter(created, ours.cookie)).text();
-  const link = /id="link"[^>]*>\s*https:\/\/[^/]+(\S+?)\s*</.exec(shown)?.[1] ?? '';
-  const fields = { ...samsara, credential: 'token-of-the-fleet', key: 'k' };
+  const created = await (await filled(ours, '/connections/links'))(crypto.randomUUID());
+  const link = /id="link"[^>]*>\s*https:\/\/[^/]+(\S+?)\s*</.exec(await created.text())?.[1] ?? '';
   for (const path of [`${link}?provider=samsara`, `${link}/withdraw`]) {
+    const fields = { ...samsara, credential: 'token-of-the-fleet', key: crypto.randomUUID() };
     const press = () => ask('POST', path, { fields });
-    const [first, second] = await Promise.all([press(), press()]);
-    expect(first.headers.get('location')).toBe(link);
-    expect(leadsTo(second)).toEqual(leadsTo(first));
-    expect(leadsTo(await press())).toEqual(leadsTo(first));
+    const replies = await Promise.all([press(), press()]);
+    for (const reply of replies) expect(reply.headers.get('location') ?? link).toBe(link);
+    expect((await press()).status).toBeLessThan(400);
+    expect((await Promise.all(replies.map(isTold))).filter((isTold) => !isTold)).toHaveLength(1);
   }
 });
 
-it('a form with another field, or from a page opened anew, is another form', async () => {
+it('a form from a page opened anew, or without a key, is another form', async () => {
   const count = () =>
     value<number>('select count(*) from connect_links where account_id = ?1', ours.us.accountId);
   const before = await count();
-  for (const [name, key] of [
-    ['One', 'k'],
-    ['Two', 'k'],
-    ['One', 'l'],
-    ['One', ''],
-    ['One', ''],
-  ] as const)
-    await ours.post('/portal/connections/links', { name, key });
-  expect(await count()).toBe(before + 5);
+  for (const sent of [crypto.randomUUID(), crypto.randomUUID(), '', ''])
+    await ours.post('/portal/connections/links', { name: 'One', key: sent });
+  expect(await count()).toBe(before + 4);
 });
 
 it('a form that was refused can be sent again, and what it had is kept nowhere', async () => {
   const kept = await rows('select * from sent_forms');
-  const refused = await ours.post('/portal/settings/tokens', { name: '', key: 'k' });
+  const refused = await ours.post('/portal/settings/tokens', { name: '', key: crypto.randomUUID() });
   expect(refused.status).toBe(400);
   expect(await rows('select * from sent_forms')).toEqual(kept);
 });
@@ -272,7 +238,7 @@ it('each form of a page has a key of its own', async () => {
 
 it('what is kept of forms is gone after an hour', async () => {
   const setAge = (ms: number) => rows('update sent_forms set at = ?1', Date.now() - ms);
-  await (await filled(ours, '/settings/account/units'))('old');
+  await (await filled(ours, '/settings/account/units'))(crypto.randomUUID());
   await setAge(59 * 60_000);
   await pruneCredentials(env);
   expect(await rows('select 1 from sent_forms')).not.toEqual([]);

@@ -94,7 +94,7 @@ function countRequest(db: Database, people: SQL, now: number) {
 
 /** The URL of a sign-in link; a request's Host cannot be trusted. @throws Refusal: invalid */
 export const signInUrl = (env: Env, { secret }: SignInLink): string =>
-  `${originOf(env)}/portal/sign-in/${secret}`;
+  `${originOf(env)}/portal/sign-in/link?secret=${secret}`; // a path would be logged
 
 const unlessMoving = (db: Database, people: SQL) =>
   refuseUnless(

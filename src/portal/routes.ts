@@ -66,7 +66,7 @@ const pageHeaders = secureHeaders({
     baseUri: ["'none'"],
   },
   xFrameOptions: 'DENY',
-  referrerPolicy: 'same-origin',
+  referrerPolicy: 'strict-origin', // without the query, which has the secret of a link
 });
 
 /** Pages outside the portal and the documentation: `/` leads to the portal, anything else is not found. */
@@ -109,12 +109,12 @@ const form = ['GET', 'POST'];
 
 portalRoutes.get('/sign-in', (c) => signIn.requestPage(c));
 portalRoutes.post('/sign-in', signIn.requestLink);
-portalRoutes.get('/sign-in/:link', signIn.confirm);
-portalRoutes.post('/sign-in/:link', signIn.signInByLink);
+portalRoutes.get('/sign-in/link', signIn.confirm);
+portalRoutes.post('/sign-in/link', signIn.signInByLink);
 portalRoutes.get('/sso', comeBack);
 portalRoutes.get('/tick', tick);
-portalRoutes.on(form, '/connect/:link', links.outside);
-portalRoutes.on(form, '/connect/:link/withdraw', links.endOutside);
+portalRoutes.on(form, '/connect', links.outside);
+portalRoutes.on(form, '/connect/withdraw', links.endOutside);
 
 // What follows is for people who are signed in, and says the role that it needs.
 portalRoutes.use(signedIn, formsOnce);

@@ -53,7 +53,7 @@ export async function createLink(
   const [id, hash, now] = [newId(), await hashToken(secret), Date.now()];
   const expiresAt = now + connectLinkMs;
   const open = sql`account_id = ${accountId} and connection_id is null`;
-  const url = `${originOf(env)}/portal/connect/${withCell(env, secret)}`;
+  const url = `${originOf(env)}/portal/connect?secret=${withCell(env, secret)}`; // a path would be logged
   const create = (db: Database) => [
     write(db)`delete from connect_links where ${open} and expires_at <= ${now}`,
     refuseUnless(

@@ -3,16 +3,19 @@ import { cellIn } from '../platform/cells.ts';
 import { Refusal } from '../platform/errors.ts';
 import { attemptCookieOf, sessionCookieOf } from '../platform/http/session-cookie.ts';
 
-/** `token`, `session`, `sso` or the path; its value, and the cell that issued it. */
+/** `token`, `session`, `sso`, or the beginning of the path; its value, and the cell that issued it. */
 export type Named = { by: string; key: string; cell: string };
 
-/** Sign-in links, connect links, and the addresses for providers' webhooks. */
-const inPath = /^\/(portal\/sign-in|portal\/connect|providers)\/([^/]+)/;
+/** The addresses for providers' webhooks. */
+const inPath = /^\/(providers)\/([^/]+)/;
+
+/** Sign-in links and connect links, whose query has their secret. */
+const inQuery = /^\/(portal\/sign-in(?=\/link$)|portal\/connect(?=\/withdraw$|$))/;
 
 /** What a request names a cell by, if anything. @throws Refusal: unauthenticated, for a malformed credential */
 export function cellOf(request: Request): Named | undefined {
-  const { pathname } = new URL(request.url);
-  const [, by, id] = inPath.exec(pathname) ?? [];
+  const { pathname, searchParams } = new URL(request.url);
+  const [, by, id = searchParams.get('secret')] = inPath.exec(pathname) ?? inQuery.exec(pathname) ?? [];
   if (by && id) return { by, key: id, cell: cellIn(id) };
   const attempt = pathname === '/portal/sso' ? attemptCookieOf(request) : undefined;
   if (attempt) return { by: 'sso', key: attempt, cell: cellIn(attempt) };

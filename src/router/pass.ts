@@ -61,9 +61,11 @@ function isUnknown({ by }: Named, { status, headers }: Response): boolean {
 }
 
 /** What a cell responds to anything unknown, where each one says that it may be in another. */
-function refusal(c: Context, { by, key }: Named): Promise<Response> {
+function refusal(c: Context, { by }: Named): Promise<Response> {
   if (by === 'token' || by === 'providers') throw new Refusal({ kind: 'unauthenticated' });
-  const request = new Request(c.req.url.replace(key, '-'), c.req.raw.clone());
+  const url = new URL(c.req.url);
+  if (url.searchParams.has('secret')) url.searchParams.set('secret', '-');
+  const request = new Request(url, c.req.raw.clone());
   request.headers.delete('Cookie');
   return ask(c, mainCell, request);
 }

@@ -107,7 +107,7 @@ describe.each(cells)('in the cell %s', (cell) => {
     const { accountId } = accountIn(cell);
     const asked = { id: accountId, body: { name: 'Ann' } };
     const { url } = await operatorOf(inCell(stack, cell)).call('POST /accounts/:id/connect-links', asked);
-    expect(url).toContain(`/portal/connect/${cell === 'main' ? '' : `${cell}.`}`);
+    expect(url).toContain(`/portal/connect?secret=${cell === 'main' ? '' : `${cell}.`}`);
     expect((await browser().get(url)).text).toContain(`Connect your fleet to Fleet of ${cell}`);
   });
 
@@ -142,7 +142,8 @@ it('a person of both cells is mailed a link by each, and signs in to that one', 
   expect((await ask.post('/portal/sign-in', { email })).text).toContain('a link is on its way');
   await until('both mails are there', () => linksTo(email).length >= 2);
   for (const cell of cells) {
-    const link = linksTo(email).find((one) => one.includes('/sign-in/eu.') === (cell === 'eu')) ?? '';
+    const link =
+      linksTo(email).find((one) => one.includes('/sign-in/link?secret=eu.') === (cell === 'eu')) ?? '';
     expect((await ask.get(link)).status).toBe(200);
     expect((await ask.post(link)).to).toBe(`${stack.baseUrl}/portal`);
     expect(ask.jar.get('session')?.startsWith('eu.')).toBe(cell === 'eu');

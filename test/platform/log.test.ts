@@ -165,7 +165,7 @@ describe('the log', () => {
       `/safety-events?from=${mark}`,
       '/ingest',
       `/${mark}/${mark}`,
-      `/portal/sign-in/${link}`,
+      `/portal/sign-in/link?secret=${link}`,
       '/portal/sign-in',
       `/portal/webhooks/${mark}`,
       '/operator/accounts',

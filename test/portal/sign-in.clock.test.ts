@@ -5,7 +5,7 @@ import { base64url } from '../../src/platform/crypto.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { keepEmails } from '../support/emails.ts';
 import { listenToLog } from '../support/log.ts';
-import { ask, personBefore, signIn, visitor } from '../support/portal.ts';
+import { addressIn, ask, personBefore, signIn, visitor } from '../support/portal.ts';
 import { receiver } from '../support/receiver.ts';
 import { rows, value } from '../support/rows.ts';
 import { operator, register, world, worldBefore } from '../support/world.ts';
@@ -56,12 +56,12 @@ it('a session outlives the rotation of its key, as long as that key is there', a
 describe('a sign-in link', () => {
   it('is used up only by its button, and expires after 15 minutes', async () => {
     const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email: ours.email });
-    const { pathname } = new URL(data.url);
-    expect(await statusAt(pathname, '')).toBe(200);
+    const link = addressIn(data.url);
+    expect(await statusAt(link, '')).toBe(200);
     const left = await value<number>('select max(expires_at) as at from sign_in_links');
     expect(Math.round(((left ?? 0) - Date.now()) / 60_000)).toBe(15);
     await rows('update sign_in_links set expires_at = ?1', Date.now());
-    expect((await ask('POST', pathname)).status).toBe(400);
+    expect((await ask('POST', link)).status).toBe(400);
   });
 
   it('is emailed to the person of the address, and nobody else, if mail is sent', async () => {
@@ -76,7 +76,7 @@ describe('a sign-in link', () => {
     expect(send).toHaveBeenCalledOnce();
     expect(send.mock.calls[0]?.[0]).toMatchObject({
       to: ours.email,
-      text: expect.stringMatching(/https:\/\/portal\.example\.com\/portal\/sign-in\/[\w-]{65}/),
+      text: expect.stringMatching(/https:\/\/portal\.example\.com\/portal\/sign-in\/link\?secret=[\w-]{65}/),
     });
     expect(await request('stranger@example.com')).toEqual(known);
     const links = await value('select count(*) from sign_in_links');
@@ -138,7 +138,7 @@ it('D1 is not asked by junk for a session or for a sign-in link', async () => {
       expect(reply.headers.get('location')).toBe('/portal/sign-in');
     }
     for (const junk of ['x', random, session, await newSecret(foreignKeys, 'sign-in link')])
-      expect((await ask('POST', `/portal/sign-in/${junk}`)).status).toBe(400);
+      expect((await ask('POST', `/portal/sign-in/link?secret=${junk}`)).status).toBe(400);
   }
   expect(asked).not.toHaveBeenCalled();
   expect(await statusAt('/portal/connections', ours.cookie)).toBe(200);

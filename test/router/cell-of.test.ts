@@ -9,20 +9,23 @@ const request = (path: string, headers: HeadersInit = {}, base = 'https://api.ex
   new Request(base + path, { headers });
 
 it.each([
-  ['/portal/sign-in/eu.', 'portal/sign-in', 'eu'],
-  ['/portal/sign-in/', 'portal/sign-in', 'main'],
-  ['/portal/connect/eu.', 'portal/connect', 'eu'],
-  ['/portal/connect/us2.', 'portal/connect', 'us2'],
+  ['/portal/sign-in/link?secret=eu.', 'portal/sign-in', 'eu'],
+  ['/portal/sign-in/link?secret=', 'portal/sign-in', 'main'],
+  ['/portal/connect?secret=eu.', 'portal/connect', 'eu'],
+  ['/portal/connect?provider=samsara&secret=us2.', 'portal/connect', 'us2'],
+  ['/portal/connect/withdraw?secret=us2.', 'portal/connect', 'us2'],
   ['/providers/eu.', 'providers', 'eu'],
   ['/providers/', 'providers', 'main'],
   // No form of a cell's name: what follows is for main to refuse.
-  ['/portal/connect/EU.', 'portal/connect', 'main'],
-  ['/portal/connect/.', 'portal/connect', 'main'],
-  ['/portal/connect/eu%2E', 'portal/connect', 'main'],
-  ['/portal/connect/averylongnameofacell.', 'portal/connect', 'main'],
+  ['/portal/connect?secret=EU.', 'portal/connect', 'main'],
+  ['/portal/connect?secret=.', 'portal/connect', 'main'],
+  ['/portal/connect?secret=averylongnameofacell.', 'portal/connect', 'main'],
 ])('%s… names the cell by %s: %s', (path, by, cell) => {
-  const key = `${path.split('/').at(-1)}${secret}`;
-  for (const rest of ['', '/withdraw', '/webhook', '?a=/portal/connect/us.x'])
+  const key = `${path.split(/[/=]/).at(-1)}${secret}`;
+  const rests = path.includes('?')
+    ? ['', '&secret=us.x', '#/providers/us.x']
+    : ['', '/webhook', '?secret=us.x'];
+  for (const rest of rests)
     expect(cellOf(request(path + secret + rest, { cookie: `__Host-session=us.${secret}` }))).toEqual({
       ...{ by, key, cell },
     });
@@ -55,6 +58,10 @@ it.each([
   '/',
   '/portal',
   '/portal/sign-in',
+  '/portal/sign-in?secret=eu.x',
+  '/portal/sign-in/link',
+  '/portal/connect?secret=',
+  '/portal/connections?secret=eu.x',
   '/providers',
   '/Portal/Sign-In/eu.x',
 ])('%s alone names no cell', (path) => expect(cellOf(request(path))).toBeUndefined());

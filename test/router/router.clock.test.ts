@@ -111,14 +111,14 @@ it('follows an account that has moved, and remembers where for a minute', async 
 
 const signedOut = () => says(303, { location: '/portal/sign-in' });
 const session = () => ({ cookie: `__Host-session=secret-${crypto.randomUUID()}` });
-const secretAt = (path: string) => async () => ({ path: `${path}/secret-${crypto.randomUUID()}` });
+const secretAt = (path: string) => async () => ({ path: `${path}secret-${crypto.randomUUID()}` });
 type Named = { path: string; headers?: HeadersInit };
 const kinds: [what: string, named: () => Promise<Named>, refused: () => Response][] = [
   ['a token', async () => ({ path: '/webhooks', headers: await tokenOf() }), () => says(401)],
-  ["a provider's webhook", secretAt('/providers'), () => says(401)],
+  ["a provider's webhook", secretAt('/providers/'), () => says(401)],
   ['a session', async () => ({ path: '/portal/events', headers: session() }), signedOut],
-  ['a sign-in link', secretAt('/portal/sign-in'), () => says(400)],
-  ['a connect link', secretAt('/portal/connect'), () => says(404)],
+  ['a sign-in link', secretAt('/portal/sign-in/link?secret='), () => says(400)],
+  ['a connect link', secretAt('/portal/connect?secret='), () => says(404)],
 ];
 
 it.each(kinds)(

@@ -121,7 +121,7 @@ export async function portalAccount(mark = 'Marked') {
 
 /** What people who are signed in can reach. `/tick` checks for itself. */
 export const personalRoutes = portalRoutes.filter(
-  (route) => !/ \/portal\/(sign-in|sso|tick|connect\/)/.test(route),
+  (route) => !/ \/portal\/(sign-in|sso|tick|connect(?!ion))/.test(route),
 );
 /** The paths of the pages among these. */
 export const personalPages = personalRoutes

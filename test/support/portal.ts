@@ -100,12 +100,18 @@ export async function watchedOn(page: Response): Promise<[path: string, version:
 
 let people = 0;
 
+/** What a browser asks a server for at this URL. */
+export function addressIn(url: string): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
+}
+
 /** Signs a person of the account in, by a link as the operators make one. The first person becomes an admin. */
 export async function signIn({ accountId }: World, role?: Role) {
   const email = `person-${people++}@example.com`;
   await operator.post(`/operator/accounts/${accountId}/users`, { email, ...(role && { role }) });
   const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
-  const link = new URL(data.url).pathname;
+  const link = addressIn(data.url);
   const setCookie = (await ask('POST', link)).headers.get('set-cookie') ?? '';
   const cookie = setCookie.split(';')[0] ?? '';
   return { cookie, link, email, setCookie, ...visitor(() => cookie) };

@@ -29,6 +29,8 @@ export type Adding = {
   head: Head;
   connect: (input: NewPull) => Promise<CoveredConnection>;
   next: (connection: CoveredConnection) => string;
+  /** What the page's address has besides the provider. */
+  query?: Record<string, string>;
 };
 
 export const onlyRead = 'We only read. Nothing changes in your account at the provider.';
@@ -102,7 +104,7 @@ const Steps = ({ connector, adding }: { connector: Connector | undefined; adding
               <li>
                 <a
                   class="choice"
-                  href={`?provider=${one.provider}`}
+                  href={`?${new URLSearchParams({ ...adding.query, provider: one.provider })}`}
                   aria-current={one === connector ? 'true' : undefined}
                 >
                   <Icon name={one === connector ? 'circle-dot' : 'circle'} />

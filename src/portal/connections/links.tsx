@@ -120,9 +120,9 @@ export const outside = (c: Context) =>
 
 type Opened = NonNullable<Awaited<ReturnType<typeof openLink>>>;
 
-/** Opens the link in the path. Only valid secrets are looked up, and each has its own rate limit. */
+/** Opens the link of the query. Only valid secrets are looked up, and each has its own rate limit. */
 async function opened(c: Context, then: (link: Opened) => Response | Promise<Response>): Promise<Response> {
-  const hash = await linkHash(c.env, c.req.param('link') ?? '');
+  const hash = await linkHash(c.env, secretOf(c));
   if (hash) await limit(c.env, 'ACTION_LIMIT', hash);
   else await limitByAddress(c, 'LINK_REQUEST_LIMIT');
   const link = hash && (await openLink(c.env, hash));
@@ -133,10 +133,13 @@ async function opened(c: Context, then: (link: Opened) => Response | Promise<Res
       null,
       'not found',
     );
-  return c.req.method === 'POST' ? once(c, link.caller, pathOf(c), async () => then(link)) : then(link);
+  return c.req.method === 'POST' ? once(c, link.caller, addressOf(c), async () => then(link)) : then(link);
 }
 
-const pathOf = (c: Context): string => `/portal/connect/${c.req.param('link')}`;
+const secretOf = (c: Context): string => c.req.query('secret') ?? '';
+
+const addressOf = (c: Context, path = ''): string =>
+  `/portal/connect${path}?${new URLSearchParams({ secret: secretOf(c) })}`;
 
 /** What the account keeps of accidents, which the fleet agrees to. */
 const keeps = ({ account, evidenceDays: days }: Opened['link']) =>
@@ -148,7 +151,8 @@ const adding = (c: Context, { caller, link }: Opened): Adding => ({
     lead: `${link.account} will see your vehicles, drivers, trips, safety events and accidents, but not your credential. ${keeps(link)}${onlyRead} You can withdraw your consent with the same link.`,
   },
   connect: (input) => connectByLink(c.env, caller, input),
-  next: () => pathOf(c),
+  next: () => addressOf(c),
+  query: { secret: secretOf(c) },
 });
 
 function connected(c: Context, { link }: Opened) {
@@ -165,7 +169,7 @@ function connected(c: Context, { link }: Opened) {
           lead: `Nothing more of “${connection}” is read, and its credential is deleted here. Ask ${account} to delete what it has received.`,
         },
     withdrawnAt === null && (
-      <LinkButton href={`${pathOf(c)}/withdraw`} name="Withdraw consent" weight="danger" />
+      <LinkButton href={addressOf(c, '/withdraw')} name="Withdraw consent" weight="danger" />
     ),
   );
 }
@@ -174,12 +178,12 @@ function connected(c: Context, { link }: Opened) {
 export const endOutside = (c: Context) =>
   opened(c, ({ caller, link: { account, connection, connectionId, withdrawnAt } }) =>
     connectionId === null || withdrawnAt !== null
-      ? seeOther(c, pathOf(c))
+      ? seeOther(c, addressOf(c))
       : confirmed(async () => ({
           title: 'Withdraw your consent?',
           text: `Nothing more of “${connection}” is read, and its credential is deleted here. ${account} keeps what it has received. To connect again, you need another link.`,
           does: () => withdraw(c.env, caller, connectionId),
           said: 'Your consent was withdrawn.',
-          back: pathOf(c),
+          back: addressOf(c),
         }))(c),
   );

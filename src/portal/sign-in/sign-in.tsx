@@ -142,7 +142,7 @@ const expired =
 
 /** Only valid secrets are looked up, and each link has its own rate limit. */
 export async function signInByLink(c: Context) {
-  const link = secretIn(c.req.param('link') ?? '');
+  const link = secretIn(c.req.query('secret') ?? '');
   if (await isSecret(c.env, 'sign-in link', link)) await limit(c.env, 'LINK_LIMIT', await hashToken(link));
   const secret = await signIn(c.env, link, (await readForm(c)).value('key'));
   if (!secret) return requestPage(c, expired);

@@ -22,7 +22,7 @@ import {
   workOn,
 } from '../../support/cells.ts';
 import { fullAccount } from '../../support/full-account.ts';
-import { ask, signIn } from '../../support/portal.ts';
+import { addressIn, ask, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { vehicle } from '../../support/records.ts';
 import { addRows, rowsOf } from '../../support/rows.ts';
@@ -185,7 +185,7 @@ it('after the switch the former cell names the other one to whoever comes', asyn
       (await us.api.get('/webhooks')).headers,
       (await us.send(vehicle())).headers,
       (await get('/portal')).headers,
-      (await ask('POST', new URL(link.url).pathname)).headers,
+      (await ask('POST', addressIn(link.url))).headers,
     ];
     expect(left.map((headers) => headers.get('fleet-cell'))).toEqual(['eu', 'eu', 'eu', 'eu']);
   }

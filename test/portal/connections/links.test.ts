@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { connectLinkMs, maxOpenLinks } from '../../../src/providers/links.ts';
 import { claimDue, save } from '../../../src/providers/store.ts';
-import { personBefore, visitor } from '../../support/portal.ts';
+import { addressIn, personBefore, visitor } from '../../support/portal.ts';
 import { pullAll, read } from '../../support/provider.ts';
 import { samsaraToken as credential, samsara } from '../../support/providers/samsara.ts';
 import { receiver } from '../../support/receiver.ts';
@@ -19,12 +19,13 @@ beforeEach(() => {
 /** Creates a link as an admin does; returns its path. */
 async function create(Fleet = 'Harbor Freight'): Promise<string> {
   const [url = ''] = (await (await ann.page(links)).press('Create link', { Fleet })).textAt('#link');
-  return new URL(url).pathname;
+  return addressIn(url);
 }
 /** The fleet has the link alone, and no session. */
 const fleet = visitor(() => '');
 const connect = (link: string) =>
-  fleet.post(`${link}?provider=samsara`, { credential, region: '', name: 'Harbor', historyDays: '0' });
+  fleet.post(`${link}&provider=samsara`, { credential, region: '', name: 'Harbor', historyDays: '0' });
+const withdrawalAt = (link: string) => link.replace('?', '/withdraw?');
 const openLinks = () => rows('select * from connect_links where account_id = ?1', us.accountId);
 const pulls = () => rows('select * from pulls where account_id = ?1', us.accountId);
 /** The connection that was made last. */
@@ -35,7 +36,7 @@ it('whoever has a connect link tests and connects, and sees nothing else', async
   const first = await fleet.textAt(link);
   expect(first).toContain('Connect your fleet to Acme Insurance');
   expect(first).not.toMatch(/Another provider|Webhooks|Settings|Overview/);
-  const form = await fleet.page(`${link}?provider=samsara`);
+  const form = await fleet.page(`${link}&provider=samsara`);
   const done = await form.press('Test and connect', { 'API token': credential, Name: 'Harbor' });
   expect(done).toMatchObject({ path: link, heading: '“Harbor” is connected' });
   const id = await connected();
@@ -78,7 +79,7 @@ it('whoever has a connect link withdraws consent and credential by it', async ()
   const [before] = await pulls();
   const id = await connected();
   await pullAll(id);
-  const question = await fleet.page(`${link}/withdraw`);
+  const question = await fleet.page(withdrawalAt(link));
   expect(question.text).toContain('Withdraw your consent? Nothing more of “Harbor” is read');
   const said = await question.press('Withdraw your consent');
   expect(said.heading).toBe('You have withdrawn your consent');
@@ -104,7 +105,7 @@ it('whoever has a connect link withdraws consent and credential by it', async ()
   expect((await operator.get(`/operator/connections/${id}/pull`)).data).toMatchObject({
     ...{ state: 'refused', isWithdrawn: true },
   });
-  expect((await fleet.post(`${link}/withdraw`)).status).toBe(303);
+  expect((await fleet.post(withdrawalAt(link))).status).toBe(303);
   await connect(await create('Once more'));
   expect(await pulls()).toHaveLength(2);
 });
@@ -116,7 +117,7 @@ it('whoever has a connect link ends a pull that is under way by it', async () =>
   const [claimed] = await claimDue(env, [id]);
   if (!claimed) throw new Error('it is due at once');
   expect(await save(env, claimed, { succeededAt: Date.now() })).toBeDefined();
-  await fleet.post(`${link}/withdraw`);
+  await fleet.post(withdrawalAt(link));
   expect(await save(env, claimed, { succeededAt: Date.now(), health: 1 })).toBeUndefined();
   const health = await rows('select health_status from connections where id = ?1', id);
   expect(health).toEqual([{ health_status: 3 }]);
@@ -132,7 +133,7 @@ it.each([
 ])('whoever has a connect link can do nothing with one that %s', async (_, end) => {
   const link = await create();
   await end();
-  const replies = [await fleet.get(link), await connect(link), await fleet.post(`${link}/withdraw`)];
+  const replies = [await fleet.get(link), await connect(link), await fleet.post(withdrawalAt(link))];
   expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
   for (const reply of replies) expect(await reply.text()).toContain('This link does not work');
   expect(await pulls()).toEqual([]);
@@ -143,11 +144,11 @@ it('whoever has a connect link is limited, and so is who guesses', async () => {
   const statuses: number[] = [];
   for (let i = 0; i < 25; i++) statuses.push((await fleet.get(link)).status);
   expect([statuses[0], statuses.at(-1)]).toEqual([200, 429]);
-  expect((await fleet.get('/portal/connect/guess')).status).toBe(404);
+  expect((await fleet.get('/portal/connect?secret=guess')).status).toBe(404);
 });
 
 it('an admin sees a link once, and its secret is kept nowhere', async () => {
-  const secret = (await create()).split('/').at(-1) ?? '';
+  const secret = (await create()).split('=').at(-1) ?? '';
   expect(secret).toHaveLength(65);
   expect(JSON.stringify(await openLinks())).not.toContain(secret);
   const { text, html } = await ann.page(links);

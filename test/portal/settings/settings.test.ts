@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { dayMs } from '../../../src/platform/durations.ts';
-import { ask, personBefore, signIn, visitor } from '../../support/portal.ts';
+import { addressIn, ask, personBefore, signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { operator, worldBefore } from '../../support/world.ts';
@@ -102,7 +102,7 @@ describe('the Account tab', () => {
   ])('leads by %s to the sign-in page, which says so', async (button, said) => {
     const { cookie, email } = await signIn(us);
     const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
-    const elsewhere = (await ask('POST', new URL(data.url).pathname)).headers.get('set-cookie') ?? '';
+    const elsewhere = (await ask('POST', addressIn(data.url))).headers.get('set-cookie') ?? '';
     const left = await (await visitor(() => cookie).page(path)).press(button);
     expect(left.path).toBe('/portal/sign-in');
     expect(left.text).toContain(said);

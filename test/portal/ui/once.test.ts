@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { pruneCredentials } from '../../../src/accounts/prune.ts';
 import { sentAlready } from '../../../src/platform/db/guard.ts';
-import { ask, pageAfter } from '../../support/portal.ts';
+import { addressIn, ask, pageAfter } from '../../support/portal.ts';
 import { personalRoutes, portalAccount } from '../../support/portal-account.ts';
 import { rows, rowsOf, value } from '../../support/rows.ts';
 import { operator } from '../../support/world.ts';
@@ -187,8 +187,8 @@ describe('a secret', () => {
 
 it('the button that signs in can be pressed twice, by nobody else, for a minute', async () => {
   const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email: ours.email });
-  const { pathname } = new URL(data.url);
-  const press = (key: string) => ask('POST', pathname, { fields: { key } });
+  const link = addressIn(data.url);
+  const press = (key: string) => ask('POST', link, { fields: { key } });
   const [first, second] = await Promise.all([press('k'), press('k')]);
   expect(first.headers.get('location')).toBe('/portal');
   expect(second.headers.getSetCookie()).toEqual(first.headers.getSetCookie());
@@ -200,7 +200,7 @@ it('the button that signs in can be pressed twice, by nobody else, for a minute'
 it('a fleet that presses a button of its connect link twice is led to the same page', async () => {
   const created = await (await filled(ours, '/connections/links'))(crypto.randomUUID());
   const link = /id="link"[^>]*>\s*https:\/\/[^/]+(\S+?)\s*</.exec(await created.text())?.[1] ?? '';
-  for (const path of [`${link}?provider=samsara`, `${link}/withdraw`]) {
+  for (const path of [`${link}&provider=samsara`, link.replace('?', '/withdraw?')]) {
     const fields = { ...samsara, credential: 'token-of-the-fleet', key: crypto.randomUUID() };
     const press = () => ask('POST', path, { fields });
     const replies = await Promise.all([press(), press()]);

@@ -98,13 +98,15 @@ export async function upload(
 
 const maybe = v.nullish(v.boolean());
 const Observability = v.object({
+  redact_query_string: maybe,
+  issues: v.nullish(v.object({ enabled: maybe })),
   logs: v.nullish(v.object({ invocation_logs: maybe })),
   traces: v.nullish(v.object({ enabled: maybe })),
 });
 const LogSettings = v.object({ logpush: maybe, observability: v.nullish(Observability) });
 
 /**
- * Makes sure that Cloudflare logs no URLs. Wrangler only warns if it cannot set this for a Worker that exists. Returns
+ * Makes sure that Cloudflare logs no queries of URLs, and no requests. Wrangler only warns if it cannot set this for a Worker that exists. Returns
  * the consequences. @throws Stopped
  */
 async function mustLogNoUrls(api: Api, worker: string, observability: object): Promise<string[]> {
@@ -113,11 +115,12 @@ async function mustLogNoUrls(api: Api, worker: string, observability: object): P
   for (const body of [undefined, { observability }]) {
     if (body) await api(what, v.unknown(), path, { method: 'PATCH', body });
     const found = await api(what, LogSettings, path);
-    const { logs, traces } = found.observability ?? {};
-    if (logs?.invocation_logs === false && !traces?.enabled) return found.logpush ? [] : [noLogpush];
+    const { redact_query_string: redacted, issues, logs, traces } = found.observability ?? {};
+    const isOff = logs?.invocation_logs === false && !traces?.enabled && !issues?.enabled;
+    if (redacted && isOff) return found.logpush ? [] : [noLogpush];
   }
   throw new Stopped(
-    `Deployed, but Cloudflare may log whole URLs, which hold sign-in links. Turn off invocation logs and traces of the ` +
-      `Worker ${worker} in the dashboard, and run it again.`,
+    `Deployed, but Cloudflare may log whole URLs, which hold sign-in links. In the dashboard, have query strings redacted ` +
+      `and turn off invocation logs, traces and Issues of the Worker ${worker}, and run it again.`,
   );
 }

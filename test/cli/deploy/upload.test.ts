@@ -5,7 +5,12 @@ import { type Api, apiAt, type Wrangler } from '../../../src/cli/project/cloudfl
 import { newAccount, newWorker } from '../../support/node/cloudflare.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 
-const observability = { logs: { enabled: true, invocation_logs: false }, traces: { enabled: false } };
+const observability = {
+  redact_query_string: true,
+  issues: { enabled: false },
+  logs: { enabled: true, invocation_logs: false },
+  traces: { enabled: false },
+};
 const plain = {
   ...{ name: 'fleet', observability, compatibility_flags: [], logpush: true },
   analytics_engine_datasets: [],
@@ -102,10 +107,16 @@ it('what wrangler could not set of the log is set, so that no URL is logged', as
   expect(log()).toEqual({ observability });
 });
 
-it('a deploy fails while Cloudflare would log URLs', async () => {
-  const leaking = { observability: { ...observability, traces: { enabled: true } } };
+it.each([
+  ['traces', { traces: { enabled: true } }],
+  ['Issues', { issues: { enabled: true } }],
+  ['invocation logs', { logs: { enabled: true, invocation_logs: true } }],
+  ['queries', { redact_query_string: false }],
+  ['queries by default', { redact_query_string: undefined }],
+])('a deploy fails while Cloudflare would log whole URLs, in %s', async (_, setting) => {
+  const leaking = { observability: { ...observability, ...setting } };
   const { api } = deployed(leaking);
   await expect(upload(api, uploaded, temporaryFolder(), { ...plain, ...leaking }, [])).rejects.toThrow(
-    'Turn off invocation logs and traces of the Worker fleet',
+    'turn off invocation logs, traces and Issues of the Worker fleet',
   );
 });

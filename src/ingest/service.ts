@@ -1,3 +1,4 @@
+import type { SQL } from 'drizzle-orm';
 import { isAllowed } from '../fleet/evidence/evidence.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
@@ -7,6 +8,7 @@ import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform
 import { partsOf } from '../platform/parts.ts';
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
+import { whenOverQuota } from './quotas.ts';
 import type { IngestOutcome, RecordWarning } from './schema.ts';
 import { doubtsAbout } from './warnings.ts';
 import { type WrittenRecords, writeRecords } from './write.ts';
@@ -16,6 +18,14 @@ export const fewRecords = 50;
 
 /** How many records are written at a time while other accounts are active. */
 const recordsPerPart = 100;
+
+export type IngestCall = {
+  records: unknown[];
+  notify: boolean;
+  dryRun?: boolean;
+  /** Whether the records belong to an accident that another call has. */
+  isOfAccident?: boolean;
+};
 
 /** Starts work on new deliveries; `begins` says for how many webhooks without the queue. */
 export type Starter = ((work: NewWork[]) => void) & { begins?: number };
@@ -29,15 +39,20 @@ export async function ingest(
   env: Env,
   caller: Caller,
   source: Source,
-  { records, notify, dryRun = false }: { records: unknown[]; notify: boolean; dryRun?: boolean },
+  { records, notify, dryRun = false, isOfAccident = false }: IngestCall,
   start: Starter,
 ): Promise<Omit<IngestOutcome, 'warnings'> & { warnings: RecordWarning[] }> {
   const { accepted, rejected, warnings } = acceptRecords(records);
+  const hasAccident = isOfAccident || accepted.some(({ record }) => record.kind === 'accident');
   warnings.push(...dropForbiddenLinks(env, accepted));
   warnings.push(...doubtsAbout(accepted, records, notify ? source.now : undefined));
   const total: WrittenRecords = { changed: 0, rejected, warnings, heldBack: 0, wouldNotify: [] };
-  const write = async (part: Accepted[], claims = 0) =>
-    start(await writeRecords(env, caller, source, part, { notify, dryRun, claims }, total));
+  // With its first part, all of a call is within the quotas, or none of it.
+  let refused: SQL | undefined = whenOverQuota(caller.accountId, source.now, hasAccident);
+  const write = async (part: Accepted[], claims = 0) => {
+    start(await writeRecords(env, caller, source, part, { notify, dryRun, claims, refused }, total));
+    refused = undefined;
+  };
   // A call that waits first would hold its claim for too long to use it.
   if (accepted.length <= fewRecords) await write(accepted, start.begins);
   else {
@@ -48,13 +63,13 @@ export async function ingest(
     if (!done) throw new Refusal({ kind: 'rate limited', retryAfter: 1 });
   }
   const { changed, heldBack, wouldNotify } = total;
-  const refused = new Set(rejected.map(({ index }) => index));
+  const refusedPlaces = new Set(rejected.map(({ index }) => index));
   return {
     accepted: changed,
     unchanged: records.length - changed - rejected.length,
     rejected: rejected.sort((a, b) => a.index - b.index),
     ...(heldBack > 0 && { heldBack }),
-    warnings: warnings.filter(({ index }) => !refused.has(index)),
+    warnings: warnings.filter(({ index }) => !refusedPlaces.has(index)),
     ...(dryRun && { wouldNotify: wouldNotify.sort((a, b) => a.index - b.index) }),
   };
 }

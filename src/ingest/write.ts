@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { type SQL, sql } from 'drizzle-orm';
 import { addHeldBack } from '../fleet/connections.ts';
 import { addEvidence, type NewEvidence } from '../fleet/evidence/evidence.ts';
 import type { Source } from '../fleet/lists/record.ts';
@@ -19,7 +19,6 @@ import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
 import type { Accepted } from './accept.ts';
 import { type Batch, batchesOf } from './batches.ts';
 import { missingAmong } from './keep.ts';
-import { whenOverQuota } from './quotas.ts';
 import type { RecordWarning, Rejection, RowOf, WouldNotify } from './schema.ts';
 
 export type WrittenRecords = {
@@ -28,6 +27,15 @@ export type WrittenRecords = {
   warnings: RecordWarning[];
   heldBack: number;
   wouldNotify: WouldNotify[];
+};
+
+type WriteOptions = {
+  notify: boolean;
+  dryRun: boolean;
+  /** For how many webhooks the first delivery is claimed. */
+  claims: number;
+  /** When the account is refused, as the guard's option. */
+  refused: SQL | undefined;
 };
 
 /**
@@ -39,7 +47,7 @@ export async function writeRecords(
   caller: Caller,
   source: Source,
   accepted: Accepted[],
-  { notify, dryRun, claims }: { notify: boolean; dryRun: boolean; claims: number },
+  { notify, dryRun, claims, refused }: WriteOptions,
   total: WrittenRecords,
 ): Promise<NewWork[]> {
   const batches = batchesOf(source, accepted);
@@ -61,8 +69,6 @@ export async function writeRecords(
     changes: recordChanges(db, source, batches, !notify),
     evidence: linked.length > 0 ? addEvidence(db, source, linked) : undefined,
   });
-  const hasAccident = accepted.some(({ record }) => record.kind === 'accident');
-  const refused = whenOverQuota(caller.accountId, source.now, hasAccident);
   const results = await asCaller(env, caller, statements, { repeatable: true, dryRun, refused });
   return results.batches.flatMap(({ notified, recipients, heldBack, kept: { found } }, place) => {
     const batch = batches[place] as Batch; // D1 returns a result for each, in order

@@ -1,4 +1,4 @@
-import { ingest } from '../ingest/service.ts';
+import { type IngestCall, ingest } from '../ingest/service.ts';
 import { unknownParent } from '../ingest/write.ts';
 import { newId } from '../platform/db/ids.ts';
 import { sentence } from '../platform/fields.ts';
@@ -25,10 +25,12 @@ export async function takeIn(
   const isOld = (record: ProviderRecord) => msOf(record.startedAt ?? record.eventTime) < claimed.connectedAt;
   let unknownVehicles = false;
   const problems: Refused[] = [];
+  const isOfAccident = records.some(({ kind }) => kind === 'accident');
   for (const notify of [true, false]) {
+    const call = { notify, isOfAccident };
     const part = records.filter((record) => isOld(record) !== notify);
     for (const some of partsOf(part, maxRecords)) {
-      const found = await write(env, claimed, some, notify);
+      const found = await write(env, claimed, some, call);
       const orphans = found.flatMap((one) => (isOrphan(one) ? [one.record] : []));
       const missing = [...new Set(orphans.map(({ vehicle }) => vehicle))];
       const placeholders = missing.map((id) => placeholder(id, known.get(id)));
@@ -36,7 +38,7 @@ export async function takeIn(
       // Accidents are accepted without their vehicle, and get it when they are sent again.
       const accidents = some.filter(({ kind, vehicle }) => kind === 'accident' && missing.includes(vehicle));
       for (const again of orphans.length > 0 ? [placeholders, [...orphans, ...accidents]] : [])
-        problems.push(...(await write(env, claimed, again, notify)));
+        problems.push(...(await write(env, claimed, again, call)));
       unknownVehicles ||= orphans.length > 0;
     }
   }
@@ -53,7 +55,7 @@ async function write(
   env: Env,
   { accountId, connectionId, claim, provider, tSP, incidentTypeMap }: Claimed,
   records: ProviderRecord[],
-  notify: boolean,
+  call: Omit<IngestCall, 'records'>,
 ): Promise<WithRecord[]> {
   const wakes: Promise<unknown>[] = [];
   const source = { accountId, connectionId, provider, tSP, incidentTypeMap };
@@ -61,7 +63,7 @@ async function write(
     env,
     { accountId, pull: { connectionId, claim } },
     { ...source, now: Date.now(), requestId: newId() },
-    { records, notify },
+    { records, ...call },
     (messages: DeliveryMessage[]) => wakes.push(send(env.DELIVERIES, messages)),
   );
   await Promise.all(wakes);

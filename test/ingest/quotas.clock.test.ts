@@ -1,8 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { changeAccount } from '../../src/accounts/accounts.ts';
-import { fakeSamsara } from '../../src/dev/fakes/samsara.ts';
+import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
 import type { Quotas } from '../../src/platform/db/tables.ts';
 import { dayMs } from '../../src/platform/durations.ts';
+import { markActive } from '../../src/platform/fair-queue.ts';
 import { connect, pullAll, pullStatus } from '../support/provider.ts';
 import { samsaraData, samsaraOrigin } from '../support/providers/samsara.ts';
 import { accident, recently, safetyEvent, vehicle } from '../support/records.ts';
@@ -27,6 +28,9 @@ const usage = async () => {
   return JSON.parse((await value<string>(last, us.accountId)) ?? '[]').slice(1);
 };
 const countChanges = () => value<number>('select count(*) from changes where account_id = ?1', us.accountId);
+
+const countOf = (table: string, connectionId: string) =>
+  value<number>(`select count(*) from ${table} where connection_id = ?1`, connectionId);
 
 describe('what an account may add a day', () => {
   it('is refused beyond its records, of whichever kind, and nothing is stored', async () => {
@@ -78,6 +82,32 @@ describe('what an account may add a day', () => {
       status: 200,
     });
     expect(await us.send(accident({ sourceId: 'a2' }))).toMatchObject(refused('records'));
+  });
+
+  it('is decided once for a call, although it is written in parts while others are active', async () => {
+    await allow({ records: 100 });
+    await us.send(...trucks(45));
+    markActive('somebody else');
+    expect(await us.send(...trucks(300, 'new '))).toMatchObject({ status: 200, data: { accepted: 300 } });
+    await allow({ records: 200 });
+    expect(await us.send(...trucks(1, 'late '))).toMatchObject(refused('records'));
+    await allow({ records: 300 });
+    markActive('somebody else');
+    const withAccident = await us.send(accident(), ...trucks(300, 'with it '));
+    expect(withAccident).toMatchObject({ status: 200, data: { accepted: 301 } });
+  });
+
+  it('leaves as much again for all that comes with an accident of a provider', async () => {
+    const data = samsaraData('samsara_api_crash');
+    data.vehicles.push(...[3, 4, 5].map((n) => samsaraVehicle(n)));
+    heard.serves(samsaraOrigin, fakeSamsara(data));
+    const id = await connect(us, 'samsara', data.token);
+    await pullAll(id);
+    await allow({ records: 5 });
+    data.events.push(samsaraEvent(samsaraVehicle(6), 'Crash', Date.now() + 1, { eventState: 'reviewed' }));
+    await pullAll(id);
+    expect(await countOf('accidents', id)).toBe(1);
+    expect(await countOf('safety_events', id)).toBe(1);
   });
 
   it('is still counted after something else has changed', async () => {

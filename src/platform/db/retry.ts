@@ -1,17 +1,26 @@
 import { Refusal } from '../errors.ts';
 
+/** D1's own messages, which its errors begin with: what follows may be a customer's words. */
+const saying = (...messages: string[]) =>
+  new RegExp(`^(?:\\w*Error: )*(?:${messages.join('|')})`, 'i');
+
 /** D1 never ran the statement: safe to retry. */
-const notRun = /D1 DB is overloaded|due to transient issue/i;
+const notRun = saying('D1 DB is overloaded', 'Cannot resolve D1 DB due to transient issue');
 
 /** D1 may have run the statement: only repeatable work may be retried. */
-const unknownOutcome =
-  /Network connection lost|storage caused object to be reset|reset because its code was updated|storage operation exceeded timeout|starting up D1 DB storage|Can't read from request stream/i;
+const unknownOutcome = saying(
+  'Network connection lost',
+  '(?:Internal error (?:in|while starting up) D1 DB )?storage caused object to be reset',
+  'D1 DB reset because its code was updated',
+  'D1 DB storage operation exceeded timeout',
+  "Can't read from request stream",
+);
 
 /** It used up D1's memory or CPU time, for everyone: it must not run again. */
-const exhausted = /exceeded its (?:memory|CPU time) limit and was reset/i;
+const exhausted = saying("D1 DB(?:'s isolate)? exceeded its (?:memory|CPU time) limit and was reset");
 
 /** The database is full: nothing was written, and only operators can change that. */
-const full = /exceeded maximum DB size|database or disk is full|SQLITE_FULL/i;
+const full = saying('Exceeded maximum DB size', 'database or disk is full');
 
 const retryDelaysMs = [50, 200];
 

@@ -6,6 +6,7 @@ const reasons: [reason: string, repeatable: number, others: number, retryAfter?:
   ['Cannot resolve D1 DB due to transient issue on remote node.', 3, 3, 2],
   ['D1_ERROR: Network connection lost.', 3, 1, 2],
   ['D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.', 3, 1, 2],
+  ['D1_ERROR: Internal error in D1 DB storage caused object to be reset.', 3, 1, 2],
   ['Internal error while starting up D1 DB storage caused object to be reset.', 3, 1, 2],
   ['D1_ERROR: D1 DB reset because its code was updated.', 3, 1, 2],
   ["Can't read from request stream because client disconnected.", 3, 1, 2],
@@ -15,6 +16,10 @@ const reasons: [reason: string, repeatable: number, others: number, retryAfter?:
   ['D1_ERROR: database or disk is full: SQLITE_FULL', 1, 1, 60],
   ['D1_ERROR: no such table: nothing', 1, 1],
   ['D1_ERROR: UNIQUE constraint failed: a.b', 1, 1],
+  ["D1_ERROR: bad JSON path: 'Network connection lost'", 1, 1],
+  ["D1_ERROR: bad JSON path: 'D1_ERROR: D1 DB is overloaded'", 1, 1],
+  ["D1_ERROR: bad JSON path: 'D1 DB exceeded its CPU time limit and was reset'", 1, 1],
+  ["D1_ERROR: bad JSON path: 'database or disk is full: SQLITE_FULL'", 1, 1],
 ];
 
 function flaky(reason: string, failures: number) {

@@ -185,12 +185,7 @@ function recordConnection(
 export const connectionName = ({ name, tsp }: Pick<Connection, 'name' | 'tsp'>): string => name ?? tsp;
 
 /** A provider's name for people, unless one is given: "Acme" for "acme". */
-const providerName = (provider: string): string => providerNames[provider.toLowerCase()] ?? capital(provider);
+const providerName = (provider: string): string =>
+  providerNames.get(provider.toLowerCase()) ?? capital(provider);
 
-const providerNames: Record<string, string> = {
-  samsara: 'Samsara',
-  motive: 'Motive',
-  terminal: 'Terminal',
-  otapi: 'Open Telematics',
-  geotab: 'Geotab',
-};
+const providerNames = new Map([['otapi', 'Open Telematics']]);

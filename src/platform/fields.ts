@@ -228,10 +228,16 @@ export const AtMost = (most: number) => v.maxLength<string, number, string>(most
 export const Line = (longest: number) =>
   v.pipe(v.string(), v.trim(), AtMost(longest), v.check(isPrintable, mustBePrintable));
 
-/** Texts by name. */
+/** Texts by name, of which valibot's `record` would leave some out, such as `constructor`. */
 export const Texts = v.custom<Record<string, string>>(
   (input) => isObject(input) && Object.values(input).every((value) => typeof value === 'string'),
   'must be an object of strings',
+);
+
+/** Lists of texts by name. */
+export const TextLists = v.custom<Record<string, string[]>>(
+  (input) => isObject(input) && Object.values(input).every((list) => v.is(v.array(v.string()), list)),
+  'must be an object of lists of strings',
 );
 
 /** What responses have: an id, a time in UTC, a whole number. */

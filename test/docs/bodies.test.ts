@@ -1,50 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { clientDocument } from '../../src/docs/openapi/client.ts';
-import { operatorDocument } from '../../src/docs/openapi/operator.ts';
-import { type ApiDocument, nameIn, type Schema } from '../../src/docs/pages/reference.ts';
 import { newId } from '../../src/platform/db/ids.ts';
+import { operations } from '../support/operations.ts';
 import { bodies } from '../support/routes.ts';
 import { rowsOf } from '../support/rows.ts';
 import { call, issueToken, register, worldBefore } from '../support/world.ts';
 
 type Body = { [name: string]: unknown };
 
-/** The object that a schema is, refers to, or allows beside null. */
-function objectIn(document: ApiDocument, { $ref, anyOf = [], ...schema }: Schema): Schema {
-  if ($ref) return document.components.schemas[nameIn({ $ref })] ?? {};
-  return anyOf[0] ? objectIn(document, anyOf[0]) : schema;
-}
-
-type Property = { within: string[]; name: string; isOptional: boolean; isList: boolean };
-
-/** Every property of a body, also of the objects in it. */
-const propertiesOf = (document: ApiDocument, schema: Schema, within: string[] = []): Property[] => {
-  const { properties = {}, required = [] } = objectIn(document, schema);
-  return Object.entries(properties).flatMap(([name, property]) => [
-    {
-      within,
-      name,
-      isOptional: !required.includes(name),
-      // An empty list of what a token may use would be no limit: it is refused.
-      isList: property.type === 'array' && name !== 'connectionIds',
-    },
-    ...propertiesOf(document, property, [...within, name]),
-  ]);
-};
-
-/** Every operation, but for the calls of providers, whose body is theirs. */
-const documents = [clientDocument(), operatorDocument()] as ApiDocument[]; // as OpenAPI has it
-const operations = documents.flatMap((document) =>
-  Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods)
-      .filter(() => !path.startsWith('/providers'))
-      .map(([method, { requestBody }]) => {
-        const schema = requestBody?.content['application/json'].schema;
-        const route = `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`;
-        return { route, properties: schema && propertiesOf(document, schema) };
-      }),
-  ),
-);
 const [reading = [], changing = []] = [true, false].map((reads) =>
   operations.filter(({ route }) => route.startsWith('GET ') === reads),
 );

@@ -18,6 +18,7 @@ import { connections, tokens } from '../../platform/db/tables.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
+import { TextLists } from '../../platform/fields.ts';
 import { inTime } from '../../platform/in-time.ts';
 import { fault } from '../../platform/log.ts';
 import { audit, creatorOfToken } from '../audit/write.ts';
@@ -38,7 +39,7 @@ export const KnownToken = v.object({
       connectionId: v.string(),
       provider: v.string(),
       tSP: v.string(),
-      incidentTypeMap: v.optional(v.record(v.string(), v.array(v.string()))),
+      incidentTypeMap: v.optional(TextLists),
     }),
   ),
 });

@@ -47,7 +47,7 @@ function fieldsOf(thing: object, prefix = ''): [name: string, value: unknown][] 
     const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0);
     if (isEmpty || value === null) return [[`${prefix}${name}`, null]];
     if (typeof value === 'object' && !Array.isArray(value)) return fieldsOf(value, `${prefix}${name} `);
-    return [[`${prefix}${name}`, formats[name]?.(value) ?? value]];
+    return [[`${prefix}${name}`, formats.get(name)?.(value) ?? value]];
   });
 }
 
@@ -59,12 +59,12 @@ const hasLists = (thing: object): boolean => Object.values(thing).some(isList);
 const healthInWords = (status: number) => ['healthy', 'warning', 'unavailable', 'degraded'][status - 1];
 
 /** How the values of some fields are shown. */
-const formats: { [field: string]: (value: number) => string | undefined } = {
-  health: healthInWords,
-  healthStatus: healthInWords,
-  bytes: sizeInWords,
-  share: (value) => `${Math.floor(value * 100)} %`,
-};
+const formats = new Map<string, (value: number) => string | undefined>([
+  ['health', healthInWords],
+  ['healthStatus', healthInWords],
+  ['bytes', sizeInWords],
+  ['share', (value) => `${Math.floor(value * 100)} %`],
+]);
 
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return '–';

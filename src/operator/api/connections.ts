@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { IncidentTypeMap } from '../../fleet/incidents/map.ts';
 import { archiveKinds } from '../../fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../fleet/lists/resource.ts';
-import { AtMost, Name } from '../../platform/fields.ts';
+import { AtMost, Name, TextLists } from '../../platform/fields.ts';
 import { count, described, id, time } from '../../platform/replies.ts';
 import { feedNames } from '../../providers/connector.ts';
 import type { Operation } from './operation.ts';
@@ -59,7 +59,16 @@ export const OperatorConnection = v.object({
   provider: v.string(),
   tSP: v.string(),
   healthStatus: v.pipe(v.number(), v.metadata({ type: 'integer', enum: [1, 2, 3, 4] })),
-  incidentTypeMap: v.nullable(v.record(v.string(), v.array(v.string()))),
+  incidentTypeMap: v.nullable(
+    v.pipe(
+      TextLists,
+      v.metadata({
+        type: 'object',
+        propertyNames: { type: 'string' },
+        additionalProperties: { type: 'array', items: { type: 'string' } },
+      }),
+    ),
+  ),
   lastPulledAt: described(v.nullable(time), 'To some five minutes; null if it has never pulled.'),
   externalId: v.nullable(v.string()),
   createdAt: time,

@@ -84,7 +84,7 @@ export type GuardOptions = {
   /** Whether it writes only what is computed: allowed while the account moves. */
   countsOnly?: boolean;
   /** What else is refused, as `when … then …` about the account `a`. */
-  refused?: SQL;
+  refused?: SQL | undefined;
   /** Whether an operator may write although the account is being deleted. */
   evenIfDeleted?: boolean;
 };

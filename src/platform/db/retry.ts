@@ -1,8 +1,7 @@
 import { Refusal } from '../errors.ts';
 
 /** D1's own messages, which its errors begin with: what follows may be a customer's words. */
-const saying = (...messages: string[]) =>
-  new RegExp(`^(?:\\w*Error: )*(?:${messages.join('|')})`, 'i');
+const saying = (...messages: string[]) => new RegExp(`^(?:\\w*Error: )*(?:${messages.join('|')})`, 'i');
 
 /** D1 never ran the statement: safe to retry. */
 const notRun = saying('D1 DB is overloaded', 'Cannot resolve D1 DB due to transient issue');

@@ -145,7 +145,7 @@ export function problemOf(error: unknown): unknown {
   const { claim, attribute }: { claim?: string; attribute?: string } = Object(error.cause);
   const said = 'error' in error ? String(error.error) : /"(state|iss)"/.exec(error.message)?.[1];
   const names = [said, claim, attribute, String(error.code)];
-  const known = names.flatMap((name) => causes[name ?? ''] ?? [])[0];
+  const known = names.flatMap((name = '') => (Object.hasOwn(causes, name) && causes[name]) || [])[0];
   const word = /^[\w.-]{1,60}$/.test(said ?? '') ? said : error.message;
   return invalid(known ?? `The provider does something unexpected: ${word}.`);
 }

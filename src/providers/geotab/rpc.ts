@@ -26,16 +26,16 @@ export class GeotabError extends Problem {
   readonly type: string;
 
   constructor(type: string, retryAfterMs: number | undefined) {
-    super(kinds[type] ?? 'unexpected', `returns ${type}`, retryAfterMs);
+    super(kinds.get(type) ?? 'unexpected', `returns ${type}`, retryAfterMs);
     this.type = type;
   }
 }
 
-const kinds: { [type: string]: ProblemKind } = {
-  OverLimitException: 'rate limited',
-  DbUnavailableException: 'unavailable', // being moved or started
-  InvalidUserException: 'unavailable', // the session is dead, unless it was just requested: see below
-};
+const kinds = new Map<string, ProblemKind>([
+  ['OverLimitException', 'rate limited'],
+  ['DbUnavailableException', 'unavailable'], // being moved or started
+  ['InvalidUserException', 'unavailable'], // the session is dead, unless it was just requested: see below
+]);
 
 /** @throws Problem: invalid, for a server that is no host */
 export function open(access: Access): Api {

@@ -80,7 +80,8 @@ export const eventRecord = (item: unknown, ownWords: Access['incidentTypeMap']):
   location: usablePlace(placeIn(item, 'startLocation'), placeIn(item, 'endLocation')),
   maxSpeedKph: field(item, 'stats', 'maximumSpeed'),
   speedLimitKph: field(item, 'stats', 'roadSpeedLimit') ?? field(item, 'extensions', 'here', 'speedLimit'),
-  withdrawn: itemsAt(item, 'raw').some((one) => withdrawals[providerOf(one)]?.(dataOf(one)) === true) || null,
+  withdrawn:
+    itemsAt(item, 'raw').some((one) => withdrawals.get(providerOf(one))?.(dataOf(one)) === true) || null,
 });
 
 /** The record of the provider itself, which comes with an event. */
@@ -88,11 +89,11 @@ const providerOf = (raw: unknown): string => String(at(raw, 'provider'));
 const dataOf = (raw: unknown): unknown => at(raw, 'data', 'driver_performance_event') ?? at(raw, 'data');
 
 /** Whether it says that the event was none, by the rules by which we read it ourselves. */
-const withdrawals: { [provider: string]: (data: unknown) => boolean } = {
-  samsara: isFalse,
-  geotab: (data) => !isValid(data),
-  motive: isDismissed,
-};
+const withdrawals = new Map<string, (data: unknown) => boolean>([
+  ['samsara', isFalse],
+  ['geotab', (data) => !isValid(data)],
+  ['motive', isDismissed],
+]);
 
 function wordsOf(item: unknown, ownWords: Access['incidentTypeMap'] = {}): unknown[] {
   const [type, sourceType] = [field(item, 'type'), field(item, 'sourceType')];
@@ -133,18 +134,21 @@ const hasVideo = (item: unknown): boolean =>
 type Verdict = 'confirmed' | 'dismissed' | undefined;
 
 /** How each provider says it, by the rules by which we read it ourselves. */
-const rules: { [provider: string]: (data: unknown) => Verdict } = {
-  samsara(data) {
-    const crash = crashOfSamsara(data);
-    return crash?.dismissed ? 'dismissed' : crash && crash.level > 1 ? 'confirmed' : undefined;
-  },
+const rules = new Map<string, (data: unknown) => Verdict>([
+  ['samsara', verdictOfSamsara],
   // Geotab says nothing when it was none but that it is not valid any more.
-  geotab: (data) => (isValid(data) ? undefined : 'dismissed'),
-  motive: reviewOf,
-};
+  ['geotab', (data) => (isValid(data) ? undefined : 'dismissed')],
+  ['motive', reviewOf],
+]);
+
+function verdictOfSamsara(data: unknown): Verdict {
+  const crash = crashOfSamsara(data);
+  if (crash?.dismissed) return 'dismissed';
+  return crash && crash.level > 1 ? 'confirmed' : undefined;
+}
 
 /** The verdict in the provider's own records, which Terminal gives along with an event. */
 function verdictOf(item: unknown): Verdict {
-  const verdicts = itemsAt(item, 'raw').map((one) => rules[providerOf(one)]?.(dataOf(one)));
+  const verdicts = itemsAt(item, 'raw').map((one) => rules.get(providerOf(one))?.(dataOf(one)));
   return verdicts.includes('dismissed') ? 'dismissed' : verdicts.find((verdict) => verdict !== undefined);
 }

@@ -9,7 +9,7 @@ import { drivers } from './lists/drivers.ts';
 import type { List } from './lists/list.ts';
 import { trips } from './lists/trips.ts';
 import { vehicles } from './lists/vehicles.ts';
-import { readList } from './service.ts';
+import { hiddenFrom, readList } from './service.ts';
 
 /** Finds an item of a list by id; an archived one by its time in the list's order, too. */
 export async function findItem<T>(
@@ -67,15 +67,11 @@ type Row = { [key: string]: unknown };
 export type SizedItem = { id: string; item: unknown; size: number };
 
 /** The items of a list with these ids. Reads a row for each. */
-export const selectByIds = (
-  db: Database,
-  caller: Caller,
-  { table, columns, connection }: List,
-  ids: string[],
-) => {
+export const selectByIds = (db: Database, caller: Caller, list: List, ids: string[]) => {
+  const { table, columns, connection } = list;
   const own = sql`${table.id} in ${jsonList(ids)} and +${table.accountId} = ${caller.accountId}`;
   return read<Row>(db)`
-    select ${selected(columns)} from ${table}
+    select ${selected(columns, hiddenFrom(caller, list))} from ${table}
     where ${and(own, notBeingDeleted(connection), isWithin(caller, connection))}`;
 };
 

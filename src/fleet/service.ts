@@ -4,10 +4,11 @@ import * as v from 'valibot';
 import { decodePosition, encodePosition, invalidCursor } from '../platform/db/cursor.ts';
 import { jsonList } from '../platform/db/database.ts';
 import { type Caller, isWithin } from '../platform/db/guard.ts';
-import { connectionIds, type PageQuery, readPage } from '../platform/db/pages.ts';
+import { connectionIds, type Hidden, type PageQuery, readPage } from '../platform/db/pages.ts';
 import { bookmarkOf, continueFrom } from '../platform/db/replica-reads.ts';
 import { parseQuery } from '../platform/fields.ts';
 import { Limit, QueryCursor, QueryTime, rangeOf } from '../platform/query.ts';
+import { isSeenBy } from './accidents/vehicle.ts';
 import { bucketOf } from './archive/bucket.ts';
 import { readPageAcross } from './archive/pages.ts';
 import type { ArchivedRow } from './lists/archived.ts';
@@ -41,6 +42,7 @@ export async function readList<T>(
   const { table, columns, id, order, also } = list;
   const pageQuery: PageQuery = {
     ...{ table, columns, id, order, also, limit, descending, after, connectionId },
+    hidden: hiddenFrom(caller, list),
     ...range,
     ...index,
   };
@@ -58,6 +60,12 @@ export async function readList<T>(
     items: page.rows.map(list.present),
     ...(page.next && { next: encodePosition(page.next, identity, bookmarkOf(env, caller)) }),
   };
+}
+
+/** What a list hides from a caller: vehicles of connections that they may not see. */
+export function hiddenFrom(caller: Caller, { ofVehicle: keys, columns }: List): Hidden | undefined {
+  const unless = keys.length > 0 ? isSeenBy(caller, sql`${columns.vehicleId}`) : undefined;
+  return unless && { keys, unless };
 }
 
 const everTime = { from: 0, to: Number.MAX_SAFE_INTEGER };
@@ -84,10 +92,12 @@ function narrowed(
   values: Record<string, unknown>,
 ): Pick<PageQuery, 'lead' | 'scope' | 'filters'> & { all: PageQuery['lead'] } {
   const filters: SQL[] = [];
+  const hidden = hiddenFrom(caller, list);
   let indexed: { lead: PageQuery['lead']; ofAccount: boolean } | undefined;
-  for (const [name, { column, where, ofAccount = false }] of Object.entries(list.filters)) {
+  for (const [name, { field, column, where, ofAccount = false }] of Object.entries(list.filters)) {
     const value = values[name];
     if (value === undefined) continue;
+    if (hidden?.keys.includes(field)) filters.push(hidden.unless);
     const wanted = value as string[]; // as its own schema has parsed it, unless it has a condition
     if (where)
       filters.push(where(column, value as never)); // as above

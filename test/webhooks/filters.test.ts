@@ -4,7 +4,15 @@ import { signIn } from '../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
 import { story } from '../support/story.ts';
-import { invalid, operator, type WebhookOut, webhookBody } from '../support/world.ts';
+import {
+  addConnection,
+  as,
+  invalid,
+  issueKey,
+  operator,
+  type WebhookOut,
+  webhookBody,
+} from '../support/world.ts';
 
 const { us, heard, send, register, happen } = story();
 type Filtered = WebhookOut & { filters?: Filters };
@@ -50,6 +58,22 @@ it.each(cases)(
     expect(kept).toHaveLength(accidents.length);
   },
 );
+
+it('a webhook filters accidents by vehicles of its own connections alone: others are as good as unknown', async () => {
+  const other = await addConnection(us.accountId);
+  const filters = { vehicleGroups: ['North'] };
+  const { id: own } = await register({ filters });
+  const { id: both } = await register({ filters, connectionIds: [us.connection.id, other.id] });
+  const { data } = await as(await issueKey(other.id)).send(vehicle({ groups: ['South'], vin: 'OTHERS' }));
+  expect(data).toMatchObject({ accepted: 1 });
+  await send(accident({ vin: 'OTHERS' }));
+  await settled(own, 1);
+  expect(await rows('select 1 from deliveries where webhook_id = ?1', both)).toEqual([]);
+  const person = await signIn(us);
+  const [found] = await rows('select id from accidents where account_id = ?1', us.accountId);
+  const page = await person.textAt(`/portal/accidents/${found?.id}`);
+  expect(page.match(/its filters leave this out/g)).toHaveLength(1);
+});
 
 it.each([
   ['North', 'NORTH', true],

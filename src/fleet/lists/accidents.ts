@@ -114,6 +114,7 @@ const list: ListDeclaration<keyof typeof item> = {
   order: 'eventTime',
   connection: 'optional',
   range: 'optional',
+  ofVehicle: ['vehicleId', 'vehicleName', 'licensePlate'],
   filters: {
     vin: equals('vin', 'Only accidents with this VIN, in any case.'),
     vehicleIds: oneOf('vehicleId', 'Only accidents of these vehicles.'),

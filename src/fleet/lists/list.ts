@@ -27,6 +27,8 @@ export type ListDeclaration<N extends string = string> = {
   filters?: { [parameter: string]: Filter<N> } & { [own in 'limit' | 'cursor' | 'from' | 'to']?: never };
   /** Whether old days are archived. */
   archived?: boolean;
+  /** What items have of the vehicle in `vehicleId`, if that may be of another connection. */
+  ofVehicle?: N[];
 };
 
 /** A list: what its declaration says, its columns and items. */
@@ -43,6 +45,8 @@ export type List<T = unknown> = Pick<ListDeclaration, 'path' | 'order' | 'range'
   /** What else is looked up for each item in D1. */
   also?: SQL;
   archive?: ArchiveKind;
+  /** The keys of what items have of a vehicle that not everybody may see. */
+  ofVehicle: string[];
   /** Turns a row of `columns` into an item, in place because every item passes here. */
   present: (row: { [key: string]: unknown }) => T;
 };
@@ -61,7 +65,7 @@ export type Item<F extends Fields> = {
 export function listOf<F extends Fields>(
   fields: F,
   table: AccountTable,
-  { id = 'id', connection, filters = {}, archived = false, ...declared }: ListDeclaration,
+  { id = 'id', connection, filters = {}, archived = false, ofVehicle = [], ...declared }: ListDeclaration,
 ): List<Item<F>> {
   const { path, order } = declared;
   const columnOf = columnsByKey(getTableColumns(table));
@@ -74,6 +78,7 @@ export function listOf<F extends Fields>(
   const plural = path.slice(1).replaceAll('-', ' ');
   return {
     ...declared,
+    ofVehicle,
     plural,
     singular: plural.slice(0, -1),
     table,

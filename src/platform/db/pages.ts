@@ -11,6 +11,8 @@ export type PageQuery = {
   table: SQLiteTable;
   /** What is read, by the keys of the returned rows. */
   columns: { [key: string]: SQLiteColumn };
+  /** The keys of columns that are null in some rows, unless the condition holds. */
+  hidden?: Hidden | undefined;
   id: string;
   /** The key of the column that the list is ordered by; ties are ordered by id. */
   order: string;
@@ -112,12 +114,19 @@ export function withoutConnections(rows: StreamRow[], connections: { id: string 
 /** A row as read: its columns, and the scan's result. */
 export type StreamRow = Scanned & { [key: string]: unknown };
 
+export type Hidden = { keys: string[]; unless: SQL };
+
 /** What to select to read rows with these columns. */
-export const selected = (columns: PageQuery['columns']): SQL =>
-  sql.raw(
-    Object.entries(columns)
-      .map(([key, { name }]) => `${name} as "${key}"`)
-      .join(', '),
+export const selected = (columns: PageQuery['columns'], hidden?: Hidden): SQL =>
+  sql.join(
+    Object.entries(columns).map(([key, { name }]) => {
+      const as = sql.raw(`as "${key}"`);
+      const column = sql.raw(name);
+      return hidden?.keys.includes(key)
+        ? sql`iif(${hidden.unless}, ${column}, null) ${as}`
+        : sql`${column} ${as}`;
+    }),
+    sql`, `,
   );
 
 const encoder = new TextEncoder();
@@ -193,7 +202,13 @@ export function selectRows(db: Database, query: PageQuery) {
   const [sort, id] = orderOf(query);
   const direction = directionOf(descending);
   const order = sql`order by ${sort} ${direction}, ${id} ${direction}`;
-  const rows = scan({ columns: selected(query.columns), source, order, passes: and(...filters), limit });
+  const rows = scan({
+    columns: selected(query.columns, query.hidden),
+    source,
+    order,
+    passes: and(...filters),
+    limit,
+  });
   return read<StreamRow>(db)`${also ? sql`select *, ${also} from (${rows})` : rows}`;
 }
 

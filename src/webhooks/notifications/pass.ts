@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { vehicleIdAfter } from '../../fleet/accidents/vehicle.ts';
+import { isCoveredBy, vehicleIdAfter } from '../../fleet/accidents/vehicle.ts';
 import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
 import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
@@ -30,18 +30,18 @@ export const isLetThrough = (
   const filter = (name: string) => sql.raw(`f.filters->'${name}'`);
   const ofType = {
     [EVENT]: () => ({
-      vehicleId: sql`n.value->>'vehicleId'`,
+      isVehicle: sql`v.id = n.value->>'vehicleId'`,
       passes: sql`n.value->>'$.data.eventRisk' >= coalesce(f.filters->>'minEventRisk', 0)
         and ${overlap(filter('incidentTypes'), sql`n.value->'$.data.translatedIncidentTypes'`)}`,
     }),
     [ACCIDENT]: () => ({
-      vehicleId: sql`(select ${vehicleIdAfter(sql`n.value->'accident'`, ownerOf(source))}
-        from (select 1) left join accidents a on a.id = n.value->>'eventId')`,
+      isVehicle: sql`v.id = (select ${vehicleIdAfter(sql`n.value->'accident'`, ownerOf(source))}
+        from (select 1) left join accidents a on a.id = n.value->>'eventId') and ${isCoveredBy(sql`w.webhook_id`)}`,
       passes: overlap(filter('accidentLevels'), sql`json_array(n.value->>'level')`),
     }),
   };
-  const { vehicleId, passes } = ofType[type]();
+  const { isVehicle, passes } = ofType[type]();
   return sql`iif(w.filtered, exists (
-    select 1 from webhooks f left join vehicles v on ${filter('groupKeys')} is not null and v.id = ${vehicleId}
+    select 1 from webhooks f left join vehicles v on ${filter('groupKeys')} is not null and ${isVehicle}
     where f.id = w.webhook_id and ${overlap(filter('groupKeys'), groupKeysOfVehicle)} and ${passes}), 1)`;
 };

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { alertedOf } from '../../fleet/accidents/alerted.ts';
+import { isCoveredBy } from '../../fleet/accidents/vehicle.ts';
 import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
 import { config } from '../../platform/config.ts';
 import { type Database, read } from '../../platform/db/database.ts';
@@ -41,7 +42,7 @@ export const selectUnnotified = (env: Env, db: Database, { accountId }: Caller, 
     cross join (
       select * from webhooks where account_id = ${accountId} order by created_at, id limit ${maxWebhooks}) w
     left join webhook_connections wc on wc.webhook_id = w.id and wc.connection_id = s.connection_id
-    left join vehicles v on v.id = s.vehicle_id`;
+    left join vehicles v on v.id = s.vehicle_id and ${isCoveredBy(sql`w.id`)}`;
 
 /** A person or channel that was notified of an accident, and when; `at` is null if that was before it was recorded. */
 export type Alerted = { name: string; isChannel: number; at: number | null; isWaiting: number };

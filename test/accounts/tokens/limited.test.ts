@@ -6,6 +6,7 @@ import { listPage } from '../../support/fleet.ts';
 import { signIn, textOf } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
+import { addRows } from '../../support/rows.ts';
 import {
   addConnection,
   as,
@@ -68,6 +69,46 @@ describe('a token limited to a connection', () => {
     expect((await as(limited).get(`/vehicles/${idOf(ours)}`)).status).toBe(200);
     expect((await as(limited).get(`/vehicles/${idOf(theirs)}`)).status).toBe(404);
     expect((await as(limited).put(`/vehicles/${idOf(theirs)}`, { externalId: 'F-1' })).status).toBe(404);
+  });
+
+  it('sees no vehicle of others that is known by the VIN of its accident', async () => {
+    const vin = '1HGCM82633A004352';
+    const [own, other] = us.connections.map(({ ingestKey }) => as(ingestKey));
+    const truck = { sourceId: 'hidden', name: 'Hidden', licensePlate: 'HID-1', vin };
+    await other?.send(vehicle(truck));
+    await own?.send(accident({ sourceId: 'by VIN', vin }));
+    const id = recordId(theirs, 'vehicle', 'hidden');
+    const crash = recordId(ours, 'accident', 'by VIN');
+    const known = { vehicleId: id, vehicleName: 'Hidden', licensePlate: 'HID-1' };
+    const unknown = { vehicleId: null, vehicleName: null, licensePlate: null };
+    for (const [token, of] of [
+      [us.apiToken, known],
+      [limited, unknown],
+      [await issueLimited(us.accountId, [ours, theirs]), known],
+    ] as const) {
+      const { api, at } = { api: as(token), at: as(token, { 'connection-id': ours }) };
+      const { data: changes } = await api.get<{ id: string; data: object }[]>('/changes?kinds=accident');
+      const seenIn = [
+        await api.get<{ eventId: string }[]>(`/accidents?vin=${vin}`).then(({ data }) => data),
+        await at.get<{ eventId: string }[]>(`/accidents?vin=${vin}`).then(({ data }) => data),
+        [await api.get(`/accidents/${crash}`).then(({ data }) => data)],
+        changes.flatMap((change) => (change.id === crash ? change.data : [])),
+      ];
+      expect(seenIn).toMatchObject(seenIn.map(() => [{ vin, eventId: crash, ...of }]));
+      const { data: found } = await api.get<unknown[]>(`/accidents?vehicleIds=${id}`);
+      expect(found).toHaveLength(of === known ? 1 : 0);
+    }
+  });
+
+  it('is not told what was deleted of others', async () => {
+    await addRows('changes', 2, (n) => ({
+      ...{ account_id: us.accountId, action: 'deleted', connection_id: [ours, theirs][n] },
+      ...{ seq: Date.now() + 1000 + n, records: JSON.stringify({ trip: [`gone ${n}`] }) },
+    }));
+    const deleted = async (token: string) =>
+      (await listPage(token, '/changes?kinds=trip')).data.flatMap(({ id }) => /gone .*/.exec(id) ?? []);
+    expect(await deleted(us.apiToken)).toEqual(['gone 0', 'gone 1']);
+    expect(await deleted(limited)).toEqual(['gone 0']);
   });
 
   it('reads archived days of its own alone', async () => {

@@ -1,7 +1,13 @@
 import { unclearAmong } from '../fleet/accidents/vehicle.ts';
-import { writeAccidents } from '../fleet/accidents/write.ts';
+import {
+  accidentColumns,
+  accidentDiffers,
+  accidentsAfter,
+  writeAccidents,
+} from '../fleet/accidents/write.ts';
+import { accidents } from '../fleet/lists/accidents.ts';
 import type { Source } from '../fleet/lists/record.ts';
-import { recordKinds } from '../fleet/lists/registry.ts';
+import { type Kind, recordKinds } from '../fleet/lists/registry.ts';
 import { timestamp } from '../platform/fields.ts';
 import type { NewNotification } from '../webhooks/notifications/insert.ts';
 import {
@@ -23,6 +29,7 @@ export type Entry = Accepted & { row: { id: string; createdAt: number; [key: str
 
 /** Records of one kind, each for another thing. Those `heldBack` are too old. */
 export type Batch = {
+  kind: Kind;
   keeper: Keeper;
   entries: Entry[];
   type: NotificationType;
@@ -31,8 +38,13 @@ export type Batch = {
   heldBack: NewNotification[];
 };
 
-const accidentKeeper: Keeper = {
+export const accidentKeeper: Keeper = {
+  table: accidents.table,
+  columns: accidentColumns,
+  kept: [], // as its SQL says
   parents: [],
+  incoming: accidentsAfter,
+  differs: accidentDiffers,
   write: writeAccidents,
   warning: {
     field: 'vin',
@@ -60,7 +72,7 @@ export const batchesOf = (source: Source, accepted: Accepted[]): Batch[] =>
           .flatMap((entry) => notificationOf(source, entry) ?? []);
       const [notifications, heldBack] = [notificationsOf(true), notificationsOf(false)];
       const type = kind === 'accident' ? ACCIDENT : EVENT;
-      return { keeper, entries, type, ofType: all.length, notifications, heldBack };
+      return { kind, keeper, entries, type, ofType: all.length, notifications, heldBack };
     });
   });
 

@@ -2,15 +2,47 @@ import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm';
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Field, Referable } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
-import { type Database, type Write, write } from '../platform/db/database.ts';
+import { type Database, listOf, type Write, write as writeTo } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/tables.ts';
 
 /** How to store records of a kind, and the parents that each must have. */
-export type Keeper = {
+export type Keeper = Upsert & {
   parents: { key: string; kind: string; table: AccountTable }[];
-  write: (db: Database, rows: { id: string; createdAt: number }[]) => Write;
+  write: (db: Database, rows: KeptRow[]) => Write;
   /** SQL for the places of those rows, just written, that deserve the warning, as JSON. */
   warning?: { field: string; message: string; among: (rows: { id: string }[]) => SQL };
+};
+
+type KeptRow = { id: string; createdAt: number };
+
+/** What an upsert writes, and when. */
+export type Upsert = {
+  table: AccountTable;
+  columns: string[];
+  /** Those of the columns that a row which is there keeps. */
+  kept: string[];
+  /** SQL for the values of these columns. */
+  incoming: (rows: KeptRow[]) => SQL;
+  /** SQL for whether a row of the table changes by one that is `excluded`. */
+  differs: SQL;
+};
+
+/** SQL for the rows that an upsert would add or change, as they would be. `table`: where it finds those that are there. */
+export const changedBy = (
+  { table, columns, kept, incoming, differs }: Upsert,
+  rows: KeptRow[],
+  of: SQL,
+): SQL => {
+  const there = (name: string) => sql`${table}.${sql.identifier(name)}`;
+  const after = columns.map((name) =>
+    kept.includes(name)
+      ? sql`coalesce(${there(name)}, excluded.${sql.identifier(name)}) as ${sql.identifier(name)}`
+      : sql`excluded.${sql.identifier(name)}`,
+  );
+  return sql`
+    with excluded (${listOf(columns)}) as (${incoming(rows)})
+    select ${sql.join(after, sql`, `)} from excluded left join ${of} on ${there('id')} = excluded.id
+    where ${there('id')} is null or (${differs})`;
 };
 
 /** Prepares to store records, with what they copy from parents. Skips rows without a parent. */
@@ -25,12 +57,12 @@ export function keeperOf({ kind, table, fields }: Pick<Referable, 'kind' | 'tabl
   const copies = all.flatMap(([key, { copyOf }]) =>
     copyOf ? [[columnName(key), `"${copyOf.resource.kind}".${columnName(copyOf.key)}`]] : [],
   );
-  const write = upsertInto(table, {
+  const upsert = upsertInto(table, {
     join: [...joins, ...(kind === drivers.kind ? [unlessErased] : [])].join(' '),
     from: Object.fromEntries([...copies, ...unlessErasedReferences(all)]),
     fixed: all.flatMap(([key, { fixed }]) => (fixed ? [columnName(key)] : [])),
   });
-  return { parents, write };
+  return { parents, ...upsert };
 }
 
 /** An erased driver is not stored again. */
@@ -63,22 +95,35 @@ type UpsertOptions = {
 };
 
 /** Inserts or updates records by one statement: identical and older rows cost no write. */
-function upsertInto(table: AccountTable, { from, join, fixed }: UpsertOptions) {
-  const columns = Object.entries(getTableColumns(table)).map(([key, { name }]) => ({ key, name }));
+function upsertInto(
+  table: AccountTable,
+  { from, join, fixed }: UpsertOptions,
+): Upsert & Pick<Keeper, 'write'> {
+  const all = Object.entries(getTableColumns(table)).map(([key, { name }]) => ({ key, name }));
   const target = getTableName(table);
-  const names = columns.map(({ name }) => name);
-  const values = columns.map(({ key, name }) => from[name] ?? `r.value->>'${key}'`);
-  const changing = names.filter((name) => ![...identity, ...fixed].includes(name));
+  const columns = all.map(({ name }) => name);
+  const kept = [...identity, ...fixed];
+  const values = all.map(({ key, name }) => from[name] ?? `r.value->>'${key}'`);
+  const changing = columns.filter((name) => !kept.includes(name));
   const compared = changing.filter((name) => name !== 'updated_at');
   const qualified = (prefix: string) => compared.map((name) => `${prefix}.${name}`).join(', ');
-  const insert = `
-    insert into ${target} (${names.join(', ')})
-    select ${values.join(', ')} from json_each(`;
-  const update = `) r ${join} where true
-    on conflict (id) do update set ${changing.map((name) => `${name} = excluded.${name}`).join(', ')}
-    where (${qualified(target)}) is not (${qualified('excluded')})
+  const [beforeRows, afterRows] = [
+    sql.raw(`select ${values.join(', ')} from json_each(`),
+    sql.raw(`) r ${join} where true`),
+  ];
+  const incoming = (rows: object[]) => sql`${beforeRows}${JSON.stringify(rows)}${afterRows}`;
+  const differs = sql.raw(`(${qualified(target)}) is not (${qualified('excluded')})
       and (excluded.source_updated_at >= ${target}.source_updated_at
-        or excluded.source_updated_at is null or ${target}.source_updated_at is null)`;
-  return (db: Database, rows: object[]) =>
-    write(db)`${sql.raw(insert)}${JSON.stringify(rows)}${sql.raw(update)}`;
+        or excluded.source_updated_at is null or ${target}.source_updated_at is null)`);
+  const insert = sql.raw(`insert into ${target} (${columns.join(', ')})`);
+  const update = sql.raw(
+    `on conflict (id) do update set ${changing.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+  );
+  const write = (db: Database, rows: object[]) =>
+    writeTo(db)`
+      ${insert}
+      ${incoming(rows)}
+      ${update}
+      where ${differs}`;
+  return { table, columns, kept, incoming, differs, write };
 }

@@ -8,6 +8,7 @@ import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform
 import { partsOf } from '../platform/parts.ts';
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { type Accepted, acceptRecords } from './accept.ts';
+import { rehearseRecords } from './dry-run.ts';
 import { whenOverQuota } from './quotas.ts';
 import type { IngestOutcome, RecordWarning } from './schema.ts';
 import { doubtsAbout } from './warnings.ts';
@@ -50,7 +51,8 @@ export async function ingest(
   // With its first part, all of a call is within the quotas, or none of it.
   let refused: SQL | undefined = whenOverQuota(caller.accountId, source.now, hasAccident);
   const write = async (part: Accepted[], claims = 0) => {
-    start(await writeRecords(env, caller, source, part, { notify, dryRun, claims, refused }, total));
+    if (dryRun) return rehearseRecords(env, caller, source, part, { notify, refused }, total);
+    start(await writeRecords(env, caller, source, part, { notify, claims, refused }, total));
     refused = undefined;
   };
   // A call that waits first would hold its claim for too long to use it.

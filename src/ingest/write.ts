@@ -6,13 +6,7 @@ import { recordKinds } from '../fleet/lists/registry.ts';
 import { recordWritten, type Written } from '../fleet/record-changes.ts';
 import { type Database, readValue } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import {
-  fanOut,
-  holdNewLevels,
-  type Recipient,
-  selectRecipients,
-  workOf,
-} from '../webhooks/deliveries/fan-out.ts';
+import { fanOut, holdNewLevels, workOf } from '../webhooks/deliveries/fan-out.ts';
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { newAmong } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
@@ -29,9 +23,8 @@ export type WrittenRecords = {
   wouldNotify: WouldNotify[];
 };
 
-type WriteOptions = {
+export type WriteOptions = {
   notify: boolean;
-  dryRun: boolean;
   /** For how many webhooks the first delivery is claimed. */
   claims: number;
   /** When the account is refused, as the guard's option. */
@@ -40,14 +33,14 @@ type WriteOptions = {
 
 /**
  * Stores records with notifications and deliveries in one transaction, which may be repeated, and adds to
- * `total`. A `dryRun` stores nothing, and finds who would be notified. Returns work on new deliveries.
+ * `total`. Returns work on new deliveries.
  */
 export async function writeRecords(
   env: Env,
   caller: Caller,
   source: Source,
   accepted: Accepted[],
-  { notify, dryRun, claims, refused }: WriteOptions,
+  { notify, claims, refused }: WriteOptions,
   total: WrittenRecords,
 ): Promise<NewWork[]> {
   const batches = batchesOf(source, accepted);
@@ -57,11 +50,9 @@ export async function writeRecords(
   // Notifications come before the records, because a record that exists has been notified.
   const statements = (db: Database) => ({
     batches: batches.map((batch) => ({
-      notified:
-        notified.includes(batch) && !dryRun
-          ? fanOut(db, source, batch, batch === claiming ? claims : 0)
-          : undefined,
-      recipients: notified.includes(batch) && dryRun ? selectRecipients(db, source, batch) : undefined,
+      notified: notified.includes(batch)
+        ? fanOut(db, source, batch, batch === claiming ? claims : 0)
+        : undefined,
       heldBack: notify && batch.heldBack.length > 0 ? countHeldBack(db, source, batch) : undefined,
       kept: keep(db, batch),
     })),
@@ -69,15 +60,11 @@ export async function writeRecords(
     changes: recordChanges(db, source, batches, !notify),
     evidence: linked.length > 0 ? addEvidence(db, source, linked) : undefined,
   });
-  const results = await asCaller(env, caller, statements, { repeatable: true, dryRun, refused });
-  return results.batches.flatMap(({ notified, recipients, heldBack, kept: { found } }, place) => {
+  const results = await asCaller(env, caller, statements, { repeatable: true, refused });
+  return results.batches.flatMap(({ notified, heldBack, kept: { found } }, place) => {
     const batch = batches[place] as Batch; // D1 returns a result for each, in order
-    const kept: Kept = JSON.parse(found[0]?.value ?? '{}');
     total.heldBack += heldBack?.counted[0]?.value ?? 0;
-    total.changed += kept.changed;
-    total.warnings.push(...warningsIn(batch, kept));
-    total.rejected.push(...orphansIn(batch, kept));
-    total.wouldNotify.push(...wouldNotify(batch, JSON.parse(recipients?.[0]?.value ?? '[]')));
+    addKept(total, batch, found);
     return notified ? workOf(source, batch, notified) : [];
   });
 }
@@ -95,19 +82,31 @@ function countHeldBack(db: Database, source: Source, { heldBack }: Batch) {
   };
 }
 
-function keep(db: Database, { keeper, entries }: Batch) {
-  const { write, warning, parents } = keeper;
-  const rows = entries.map(({ row }) => row);
-  const warned = warning ? sql`iif(changes() > 0, ${warning.among(rows)}, '[]')` : sql`'[]'`;
-  const missing = parents.map(({ key, table }) =>
-    missingAmong(table, [...new Set(rows.map((row) => row[key]))]),
-  );
+function keep(db: Database, batch: Batch) {
+  const rows = batch.entries.map(({ row }) => row);
   return {
-    written: write(db, rows),
+    written: batch.keeper.write(db, rows),
     // D1's own count includes the changes of triggers.
-    found: readValue<string>(db)`json_object('changed', changes(), 'warned', json(${warned}),
-      'missing', json_array(${sql.join(missing, sql`, `)}))`,
+    found: readValue<string>(db)`${keptOf(batch, sql`changes()`, batch.keeper.warning?.among(rows))}`,
   };
+}
+
+/** SQL for what became of a batch: how many rows `changed`, the places `warned` of, and missing parents. */
+export function keptOf({ keeper, entries }: Batch, changed: SQL, warned?: SQL): SQL {
+  const missing = keeper.parents.map(({ key, table }) =>
+    missingAmong(table, [...new Set(entries.map(({ row }) => row[key]))]),
+  );
+  const warnedOf = warned ? sql`iif(${changed} > 0, ${warned}, '[]')` : sql`'[]'`;
+  return sql`json_object('changed', ${changed}, 'warned', json(${warnedOf}),
+    'missing', json_array(${sql.join(missing, sql`, `)}))`;
+}
+
+/** Adds what became of a batch to the total of its call. */
+export function addKept(total: WrittenRecords, batch: Batch, found: { value: string }[]): void {
+  const kept: Kept = JSON.parse(found[0]?.value ?? '{}'); // as `keptOf` selects it
+  total.changed += kept.changed;
+  total.warnings.push(...warningsIn(batch, kept));
+  total.rejected.push(...orphansIn(batch, kept));
 }
 
 /** How many rows changed, the places of those to warn of, and missing parents' ids by parent. */
@@ -131,26 +130,6 @@ const orphansIn = ({ keeper, entries }: Batch, { missing }: Kept): Rejection[] =
     return entries
       .filter(({ row }) => unknown.has(row[key]))
       .map(({ index, record }) => ({ index, sourceId: record.sourceId, message: unknownParent(kind) }));
-  });
-
-/** The most webhooks of a record that a dry run names. */
-export const maxNamed = 20;
-
-/** Which records would notify whom. Each record of a batch is about another thing. */
-const wouldNotify = ({ entries, notifications }: Batch, recipients: Recipient[]): WouldNotify[] =>
-  notifications.flatMap(({ eventId, level, type }, place) => {
-    const webhooks = recipients.flatMap(([id, name, places]) =>
-      places.includes(place) ? [{ id, name }] : [],
-    );
-    const index = entries.find(({ row }) => row.id === eventId)?.index ?? 0;
-    const more = webhooks.splice(maxNamed).length;
-    const said = {
-      index,
-      ...(type === ACCIDENT && { notificationLevel: level }),
-      webhooks,
-      ...(more && { more }),
-    };
-    return webhooks.length > 0 ? [said] : [];
   });
 
 const hasLaterLevels = ({ type, notifications }: Batch): boolean =>

@@ -1,12 +1,13 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { changeAccount } from '../../src/accounts/accounts.ts';
+import { maxNamed } from '../../src/ingest/dry-run.ts';
 import type { IngestOutcome } from '../../src/ingest/schema.ts';
-import { maxNamed } from '../../src/ingest/write.ts';
 import { recordId } from '../../src/platform/db/ids.ts';
-import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '../support/records.ts';
 import { addWebhooks, rows, tableNames } from '../support/rows.ts';
 import { story } from '../support/story.ts';
+import { addConnection, as, issueKey } from '../support/world.ts';
 
 const { us, heard, register } = story();
 const send = (records: object[], more: object = {}) =>
@@ -59,18 +60,18 @@ describe('a dry run', () => {
     });
   });
 
-  it('names at most twenty, and counts those that are more', async () => {
-    for (const id of await addWebhooks(us.accountId, 30))
+  it('names at most twenty webhooks of each record, and counts those that are more', async () => {
+    for (const id of await addWebhooks(us.accountId, 120))
       await rows(
         'insert into webhook_connections (webhook_id, connection_id, notification_types) values (?1, ?2, 3)',
         id,
         us.connection.id,
       );
     const events = Array.from({ length: 499 }, (_, i) => safetyEvent({ sourceId: `e${i}` }));
-    expect((await dry([vehicle(), ...events.slice(0, 300)])).data.wouldNotify).toHaveLength(300);
-    const [first] = (await dry([vehicle(), ...events.slice(0, 3)])).data.wouldNotify ?? [];
-    expect([first?.webhooks.length, first?.more]).toEqual([maxNamed, 10]);
-    expect((await dry([vehicle(), ...events])).data).toMatchObject({ accepted: 500 });
+    const { data } = await dry([vehicle(), ...events]);
+    expect(data.accepted).toBe(500);
+    const counts = data.wouldNotify?.map(({ webhooks, more }) => [webhooks.length, more]);
+    expect(counts).toEqual(events.map(() => [maxNamed, 120 - maxNamed]));
   });
 
   it('is refused as the call would be', async () => {
@@ -84,7 +85,12 @@ describe('a dry run', () => {
     await register();
     await register({ notificationTypes: [1], filters: { accidentLevels: [2, 3] } });
     await register({ filters: { minEventRisk: 4 } });
-    await register({ filters: { vehicleGroups: ['North'] } });
+    const other = await addConnection(us.accountId);
+    const filters = { vehicleGroups: ['North'] };
+    await register({ filters });
+    await register({ filters, connectionIds: [us.connection.id, other.id] });
+    for (const vin of ['1FUJGLDR5CLBP8835', '1FUJGLDR5CLBP8836'])
+      await as(await issueKey(other.id)).send(vehicle({ sourceId: vin, vin, groups: ['South'] }));
     const oneCall = fc.tuple(fc.array(anyRecord, { minLength: 1, maxLength: 8 }), fc.boolean());
     await fc.assert(
       fc.asyncProperty(oneCall, async ([records, notify]) => {
@@ -110,7 +116,7 @@ describe('a dry run', () => {
 const sorted = (all: Delivery[]) => all.map((one) => JSON.stringify(Object.entries(one).sort())).sort();
 
 const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
-const vins = oneOf('1FUJGLDR5CLBP8834', '1FUJGLDR5CLBP8835', undefined);
+const vins = oneOf('1FUJGLDR5CLBP8834', '1FUJGLDR5CLBP8835', '1FUJGLDR5CLBP8836', undefined);
 const trucks = oneOf('t1', 't2', 't3');
 const versions = oneOf(undefined, 1, 2).map((day) => day && `2026-11-0${day}T00:00:00Z`);
 
@@ -119,6 +125,7 @@ const anyRecord: fc.Arbitrary<object> = fc.oneof(
   fc
     .record({ sourceId: trucks, vin: vins, groups: oneOf(['North'], []), sourceUpdatedAt: versions })
     .map(vehicle),
+  fc.record({ sourceId: oneOf('d1', 'd2'), name: oneOf('Ann', 'Bob') }).map(driver),
   fc.record({ sourceId: oneOf('r1', 'r2'), vehicle: trucks, distanceKm: oneOf(1, -1) }).map(trip),
   fc
     .record({
@@ -134,6 +141,7 @@ const anyRecord: fc.Arbitrary<object> = fc.oneof(
       sourceId: oneOf('a1', 'a2', 'a3', 'a4'),
       vin: vins,
       vehicle: oneOf('t1', 't2', undefined),
+      driver: oneOf('d1', undefined),
       notificationLevel: oneOf(1, 2, 3),
       dismissed: oneOf(false, false, true),
       sourceUpdatedAt: versions,

@@ -97,7 +97,7 @@ export async function rowsOf(accountId: string, db = env.DB): Promise<AccountRow
   return found;
 }
 
-const ofTheService = ['sweeps', 'jobs', 'database_sizes', 'test_calls', 'dry_runs'];
+const ofTheService = ['sweeps', 'jobs', 'database_sizes', 'test_calls'];
 
 /** Conditions that have been found: a walk of the schema is many queries. */
 const conditions = new Map<string, Promise<string | undefined>>();

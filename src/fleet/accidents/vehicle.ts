@@ -66,8 +66,9 @@ export const unclearAmong = (rows: { id: string }[]): SQL => sql`(
   where exists (
     select 1 from (${withVin(sql`a.account_id`, sql`a.vin`)}) v where ${isUnclear(sql`a.account_id`)}))`;
 
-const withVin = (accountId: SQL, vin: SQL): SQL => sql`
-  select * from vehicles where account_id = ${accountId} and vin = ${vin}
+/** SQL for the vehicles of an account with a VIN, as far as they are read. */
+export const withVin = (accountId: SQL, vin: SQL, vehicles = sql`vehicles`): SQL => sql`
+  select * from ${vehicles} where account_id = ${accountId} and vin = ${vin}
   order by created_at desc, id desc limit ${maxVehicles}`;
 
 /** Whether the vehicle `v` is one of several active ones of its connection with its VIN. */

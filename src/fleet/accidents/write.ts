@@ -21,9 +21,15 @@ export type AccidentRow = { id: string; createdAt: number };
  */
 export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
   write(db)`
-    insert into accidents (id, account_id, connection_id, tsp, vin, vehicle_id, named_vehicle_id, event_time, location,
-      notification_level, report_ready, is_accurate, dismissed, report_url, levels, notified, source_updated_at,
-      created_at, updated_at, source_id, vehicle_name, license_plate, driver_name, ${listOf(context)})
+    insert into accidents (${listOf(accidentColumns)})
+    ${accidentsAfter(rows)}
+    where true
+    on conflict (id) do update set
+      ${listOf([...compared, ...besides], (name) => sql`${name} = excluded.${name}`)}
+    where ${accidentDiffers}`;
+
+/** SQL for the accidents after these records. */
+export const accidentsAfter = (rows: AccidentRow[]): SQL => sql`
     select
       r->>'id', r->>'accountId', r->>'connectionId', coalesce(tsp, r->>'tSP'),
       iif(vin_now = '', coalesce(vehicle_now->>3, ''), vin_now), vehicle_now->>0, named_now,
@@ -70,11 +76,7 @@ export const writeAccidents = (db: Database, rows: AccidentRow[]) =>
           else r.value->>'notificationLevel' >= a.notification_level
         end as leads
       from json_each(${JSON.stringify(rows.map(withTime))}) r
-      left join accidents a on a.id = r.value->>'id' limit -1) limit -1)
-    where true
-    on conflict (id) do update set
-      ${listOf([...compared, ...besides], (name) => sql`${name} = excluded.${name}`)}
-    where (${ofEach('accidents')}) is not (${ofEach('excluded')})`;
+      left join accidents a on a.id = r.value->>'id' limit -1) limit -1)`;
 
 const context = contextKeys.map(columnName);
 
@@ -88,7 +90,20 @@ const compared = [
 ];
 const besides = named('updated_at vehicle_name license_plate');
 
+/** The columns of what `accidentsAfter` selects. */
+export const accidentColumns = [
+  ...named('id account_id connection_id tsp vin vehicle_id named_vehicle_id event_time location'),
+  ...named(
+    'notification_level report_ready is_accurate dismissed report_url levels notified source_updated_at',
+  ),
+  ...named('created_at updated_at source_id vehicle_name license_plate driver_name'),
+  ...context,
+];
+
 const ofEach = (table: string): SQL => listOf(compared, (name) => sql`${sql.identifier(table)}.${name}`);
+
+/** SQL for whether an accident changes. */
+export const accidentDiffers = sql`(${ofEach('accidents')}) is not (${ofEach('excluded')})`;
 
 /** The value of the newest version that has it. A driver who was erased is in none. */
 function newest(key: string): SQL {

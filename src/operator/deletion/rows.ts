@@ -29,7 +29,7 @@ const parents: { [owner in Owner]?: string } = {
 /** Tables without rows of accounts, or whose rows others write: a deletion's steps, or triggers. */
 const staying = [
   ...['accounts', 'names', 'deletions', 'moves'],
-  ...['sweeps', 'jobs', 'database_sizes', 'test_calls', 'dry_runs', 'd1_migrations'],
+  ...['sweeps', 'jobs', 'database_sizes', 'test_calls', 'd1_migrations'],
 ];
 
 /** Others refer to these, which therefore come first. */

@@ -13,9 +13,9 @@ export const read = <T>(db: Database) => template('read', db, rowsIn<T>);
 /** The same with D1's result: its rows and, in `meta`, its cost and the database's size. */
 export const readResult = (db: Database) => template('read', db, wholeResult);
 
-/** A statement that reads one `value`, which dry runs read as well. */
+/** A statement that reads one `value`. */
 export const readValue = <T>(db: Database) =>
-  template('value', db, rowsIn<{ value: T }>, (query) => sql`select (${query}) as value`);
+  template('read', db, rowsIn<{ value: T }>, (query) => sql`select (${query}) as value`);
 
 /** A statement that writes, with D1's result. `writeReturning` reads each row twice more. */
 export const write = (db: Database) => template('write', db, wholeResult);
@@ -39,7 +39,7 @@ const dialect = {
   escapeString: (text: string) => `'${text.replaceAll("'", "''")}'`,
 };
 
-type Kind = 'read' | 'value' | 'write';
+type Kind = 'read' | 'write';
 
 /** A statement of a transaction, which runs by itself if it is awaited. */
 export class Statement<T = unknown> extends QueryPromise<T> {
@@ -102,54 +102,22 @@ export const onlyReads = (statements: Statements): boolean =>
 /**
  * Runs `statements` as one transaction of the service itself: ``{ created: write(db)`…`, rows:
  * read(db)`…` }``. Returns their results by name. If `repeatable`, by default if it only reads, it
- * is retried when D1 does not say whether it ran. A `dryRun` changes nothing, and returns the values
- * alone.
+ * is retried when D1 does not say whether it ran.
  * @throws Refusal: that of a `refuse`, or unavailable
  */
 export async function transaction<const S extends Statements>(
   db: Database,
   statements: S,
-  {
-    repeatable = onlyReads(statements),
-    dryRun = false,
-  }: { repeatable?: boolean | undefined; dryRun?: boolean | undefined } = {},
+  { repeatable = onlyReads(statements) }: { repeatable?: boolean | undefined } = {},
 ): Promise<Results<S>> {
   const items = inOrder(statements);
-  const run = dryRun ? asDryRun(db, items) : items;
-  const prepared = run.map((one) => one.prepared);
+  const prepared = items.map((one) => one.prepared);
   try {
     const results = await withRetries(() => db.d1.batch(prepared), repeatable);
-    const each = results.map((result, place) => run[place]?.resultOf(result));
+    const each = results.map((result, place) => items[place]?.resultOf(result));
     return named(statements, each.values()) as Results<S>; // D1 returns one for each, in order
   } catch (error) {
-    const values = dryRun ? valuesIn(error) : undefined;
-    if (values) return named(statements, items.map((_, place) => values[place]).values()) as Results<S>; // the same
     throw refusalOf(error) ?? error;
-  }
-}
-
-/** The statements, which keep their values in a table, and one that fails with these. */
-function asDryRun(db: Database, items: Statement[]): Statement[] {
-  const kept = items.map((one, place) =>
-    one.kind === 'value'
-      ? write(db)`insert into dry_runs (place, value) select ${place}, value from (${one.query})`
-      : one,
-  );
-  // As in any refusal, a quote would be doubled in the error.
-  const values = sql`(
-    select replace(json_object('dryRun', json_group_object(place, value)), '''', '\\u0027') from dry_runs)`;
-  return [...kept, read(db)`select ${refuse(values)}`];
-}
-
-/** The results by place in the error of such a dry run. @throws Refusal: unavailable, if D1 has cut the error */
-function valuesIn(error: unknown): { [place: number]: [{ value: unknown }] } | undefined {
-  const [json] = /\{"dryRun":[^']*/.exec(d1Reason(error)) ?? [];
-  if (!json) return undefined;
-  try {
-    const { dryRun }: { dryRun: object } = JSON.parse(json); // as `asDryRun` wrote it
-    return Object.fromEntries(Object.entries(dryRun).map(([place, value]) => [place, [{ value }]]));
-  } catch {
-    throw new Refusal({ kind: 'unavailable', retryAfter: 60 }); // without the error, which has names and is logged
   }
 }
 

@@ -79,8 +79,6 @@ export const rowsFor =
 export type GuardOptions = {
   connectionId?: string | undefined;
   repeatable?: boolean | undefined;
-  /** Whether to change nothing, and return values alone. */
-  dryRun?: boolean | undefined;
   /** Whether it writes only what is computed: allowed while the account moves. */
   countsOnly?: boolean;
   /** What else is refused, as `when … then …` about the account `a`. */
@@ -98,7 +96,6 @@ export async function guarded<const S extends Statements>(
   {
     connectionId,
     repeatable,
-    dryRun,
     refused: also,
     countsOnly = false,
     evenIfDeleted = false,
@@ -117,7 +114,7 @@ export async function guarded<const S extends Statements>(
     claimed: form && writes ? claimForm(db, accountId, form) : undefined,
   };
   try {
-    const { checks, results } = await transaction(db, all, { repeatable, dryRun });
+    const { checks, results } = await transaction(db, all, { repeatable });
     return { check: { lastUsedAt: checks[0]?.value ?? 0 }, results };
   } catch (error) {
     throw (await withCell(env, caller, error)) ?? error;

@@ -3,7 +3,6 @@ import {
   type Database,
   type Results,
   read,
-  readValue,
   transaction,
   write,
   writeReturning,
@@ -42,9 +41,6 @@ import {
 /** The most deliveries that the transaction of an ingest call creates, and each that follows it. */
 const maxInFirst = 2000;
 const maxInNext = 500;
-
-/** How many deliveries a dry run looks for. */
-const maxInDryRun = 10_000;
 
 /** How long a fan-out waits when too many of the account's large transactions do. */
 const tooManyWaitMs = 500;
@@ -94,18 +90,6 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
   };
 }
 
-/** A webhook, its name, and the places of the notifications that it would get. */
-export type Recipient = [id: string, name: string | null, places: number[]];
-
-/** Reads the recipients, as JSON, of new notifications: of so many webhooks as `fanOut` may serve later. */
-export const selectRecipients = (db: Database, source: NotificationSource, news: New) =>
-  readValue<string>(db)`
-    select json_group_array(json_array(id, (select name from webhooks w where w.id = r.id), json(places)))
-    from (
-      select w.webhook_id as id, json_group_array(n.key) as places
-      from ${eachFor(source, news.type, unseenOf(news), firstWebhooks(source, news, maxInDryRun))}
-      group by w.webhook_id) r`;
-
 /** What the statements need of notifications. */
 const keysOf = ({ type, notifications }: New) =>
   notifications.map(({ data, ...key }) => ({
@@ -142,14 +126,10 @@ export function holdNewLevels(db: Database, source: NotificationSource, news: Ne
   return holdLevels(db, sql`select value from json_each(${levels})`, firstWebhooks(source, news), now, now);
 }
 
-/** The webhooks that the call's own transaction serves, or the first ones for `most` deliveries. */
-const firstWebhooks = (
-  { connectionId }: NotificationSource,
-  { type, ofType }: New,
-  most = maxInFirst,
-): SQL => sql`(
+/** The webhooks that the call's own transaction serves. */
+const firstWebhooks = ({ connectionId }: NotificationSource, { type, ofType }: New): SQL => sql`(
   select webhook_id, filtered from webhook_connections where ${subscribersOf(connectionId, type)}
-  order by webhook_id limit ${webhooksIn(most, ofType)})`;
+  order by webhook_id limit ${webhooksIn(maxInFirst, ofType)})`;
 
 type FanOutRow = {
   accountId: string;
@@ -233,10 +213,7 @@ const insertDeliveries = (
   insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until)
   select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
     n.value->>'priority', ${dueAndClaimed(source.now)}
-  from ${eachFor(source, type, notifications, webhooks)}`;
-
-const eachFor = (source: NotificationSource, type: NotificationType, notifications: SQL, webhooks: SQL) =>
-  sql`(${notifications}) n cross join ${webhooks} w where ${isLetThrough(source, type)}`;
+  from (${notifications}) n cross join ${webhooks} w where ${isLetThrough(source, type)}`;
 
 /** A delivery of a made-up notification; due at a time in milliseconds since 1970. */
 export type TestDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };

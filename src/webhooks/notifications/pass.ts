@@ -22,7 +22,17 @@ export const filterable = (data: EventNotification | AccidentNotification) =>
     ? { eventRisk: data.eventRisk, translatedIncidentTypes: data.translatedIncidentTypes }
     : {};
 
-/** SQL for whether the webhook `w` lets the notification `n` through; looks up an accident's vehicle. */
+/** SQL for whether the vehicle `v` is that of the notification `n`: an accident's is looked up. */
+export const isVehicleOf = (
+  source: { accountId: string; connectionId: string },
+  type: NotificationType,
+): SQL =>
+  type === EVENT
+    ? sql`v.id = n.value->>'vehicleId'`
+    : sql`v.id = (select ${vehicleIdAfter(sql`n.value->'accident'`, ownerOf(source))}
+        from (select 1) left join accidents a on a.id = n.value->>'eventId')`;
+
+/** SQL for whether the webhook `w` lets the notification `n` through. */
 export const isLetThrough = (
   source: { accountId: string; connectionId: string },
   type: NotificationType,
@@ -30,13 +40,12 @@ export const isLetThrough = (
   const filter = (name: string) => sql.raw(`f.filters->'${name}'`);
   const ofType = {
     [EVENT]: () => ({
-      isVehicle: sql`v.id = n.value->>'vehicleId'`,
+      isVehicle: isVehicleOf(source, EVENT),
       passes: sql`n.value->>'$.data.eventRisk' >= coalesce(f.filters->>'minEventRisk', 0)
         and ${overlap(filter('incidentTypes'), sql`n.value->'$.data.translatedIncidentTypes'`)}`,
     }),
     [ACCIDENT]: () => ({
-      isVehicle: sql`v.id = (select ${vehicleIdAfter(sql`n.value->'accident'`, ownerOf(source))}
-        from (select 1) left join accidents a on a.id = n.value->>'eventId') and ${isCoveredBy(sql`w.webhook_id`)}`,
+      isVehicle: sql`${isVehicleOf(source, ACCIDENT)} and ${isCoveredBy(sql`w.webhook_id`)}`,
       passes: overlap(filter('accidentLevels'), sql`json_array(n.value->>'level')`),
     }),
   };

@@ -59,16 +59,6 @@ it.each(['D1_ERROR: bad JSON path: SQLITE_ERROR', 'D1_ERROR: integer overflow: S
   },
 );
 
-it.each(['{"dryRun":{"0":"Ann', '{"dryRun":{"0":"{}"},"1":'])(
-  'the result of a dry run that D1 cuts is 503, and nothing of it is in the error: %s',
-  async (cut) => {
-    const failed = failing(`D1_ERROR: bad JSON path: '${cut}`);
-    const error = await transaction(failed, [read(db)`select 1`], { dryRun: true }).catch((thrown) => thrown);
-    expect(error).toMatchObject({ failure: { kind: 'unavailable', retryAfter: 60 } });
-    expect(error.cause).toBeUndefined();
-  },
-);
-
 it('D1 repeats refusals today, and would fail if it took them for a path', async () => {
   expect(await repeatsRefusals(db)).toBe(true);
   const overflow = read(db)`select coalesce(json_extract('{}', '$.nothing'), abs(-9223372036854775808))`;

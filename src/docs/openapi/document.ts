@@ -163,7 +163,11 @@ function failuresOf({ security = 'ApiToken', parameters = [], body, refusals = [
     ...refusals,
     ...(body
       ? [
-          'Request body is not valid JSON',
+          {
+            field: '',
+            must: 'is not JSON at line 1, character 2',
+            message: 'Request body is not valid JSON',
+          },
           'Request body is not valid UTF-8',
           'Request body is not valid gzip',
         ]

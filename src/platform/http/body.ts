@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { invalid, invalidField, Refusal } from '../errors.ts';
 import { parseQuery } from '../fields.ts';
+import { endOfJson } from '../json.ts';
 import type { Context } from './context.ts';
 
 /** Reads a JSON body, perhaps gzipped. @throws Refusal: not json, not gzip, too large, or invalid */
@@ -21,8 +22,16 @@ export async function readJson(c: Context, limitBytes: number): Promise<unknown>
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid('Request body is not valid JSON');
+    throw invalid('Request body is not valid JSON', [
+      { field: '', message: `is not JSON at ${placeIn(text)}` },
+    ]);
   }
+}
+
+/** Where a text stops being JSON, for people. */
+function placeIn(text: string): string {
+  const lines = text.slice(0, endOfJson(text)).split('\n');
+  return `line ${lines.length}, character ${(lines.at(-1)?.length ?? 0) + 1}`;
 }
 
 /** Refuses parameters: one that is ignored could have been a dry run, or a filter. */

@@ -126,7 +126,7 @@ it.each(['/vehicles', `/safety-events?${range}`, '/trips', '/drivers', '/acciden
 
 it('a list page of 50 of a VIN that 200 vehicles of another account have', async () => {
   const them = await world();
-  const same = (count: number) => times(count, (i) => vehicle({ sourceId: `same ${i}`, vin: 'SAME' }));
+  const same = (count: number) => times(count, (i) => vehicle({ sourceId: `same ${i}`, vin: 'SAME1' }));
   await them.send(...same(200));
   await send(...same(1));
   await us.api.get('/connections');

@@ -1,7 +1,7 @@
 import { acceptRecords } from '../ingest/accept.ts';
 import { dayMs, hourMs, minuteMs } from '../platform/durations.ts';
 import { type Access, type Json, Problem, type ProviderRecord } from './connector.ts';
-import { idAt } from './read.ts';
+import { idAt, msOf } from './read.ts';
 
 /** A provider's data about a crash: its level, its report, and its force. */
 export type Crash = {
@@ -71,7 +71,7 @@ function openCrash(
   { vin, level, isLacking }: Crash,
   { isAccident, againAt, seenAt }: { isAccident: boolean; againAt: number; seenAt: number | undefined },
 ): OpenCrash | undefined {
-  const isTimed = typeof startedAt === 'string' && Number.isFinite(Date.parse(startedAt));
+  const isTimed = typeof startedAt === 'string' && Number.isFinite(msOf(startedAt));
   if (typeof id !== 'string' || !isTimed || ![id, startedAt].every((text) => isShort(text))) return undefined;
   const again = { againAt, ...(isShort(issuedOn) && { issuedOn }) };
   const crash = { id, startedAt, level, ...(seenAt && { seenAt }), ...((!isAccident || isLacking) && again) };
@@ -91,10 +91,8 @@ export const dismissed = (
 
 const stillOpen = (open: OpenCrash[], now: number): OpenCrash[] =>
   open
-    .filter(
-      ({ startedAt, againAt = now + 1 }) => againAt <= now || Date.parse(startedAt) >= now - openDays * dayMs,
-    )
-    .sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt) || (a.id < b.id ? -1 : 1))
+    .filter(({ startedAt, againAt = now + 1 }) => againAt <= now || msOf(startedAt) >= now - openDays * dayMs)
+    .sort((a, b) => msOf(b.startedAt) - msOf(a.startedAt) || (a.id < b.id ? -1 : 1))
     .slice(0, mostOpen);
 
 /** An item's event, and how far its crash has come. `isKnown`: none of this is to be reported. */
@@ -162,7 +160,7 @@ async function readAgain(
 ): Promise<{ items: unknown[]; open: OpenCrash[] }> {
   const due = open.filter(({ againAt }) => againAt !== undefined && againAt <= now).slice(0, againPerPage);
   const later = ({ startedAt }: OpenCrash) =>
-    now + Math.min(Math.max(minuteMs, now - Date.parse(startedAt)), hourMs);
+    now + Math.min(Math.max(minuteMs, now - msOf(startedAt)), hourMs);
   const found = due.map(async (crash) => {
     const next = { ...crash, againAt: later(crash) };
     try {

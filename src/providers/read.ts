@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { LocationInput } from '../fleet/lists/field-objects.ts';
 import { maxVinBytes } from '../fleet/lists/field-types.ts';
-import { cutText } from '../fleet/lists/mend.ts';
+import { cutText, mendTime } from '../fleet/lists/mend.ts';
 import { vehicles } from '../fleet/lists/vehicles.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { dumpedBytes } from '../platform/db/dump.ts';
@@ -123,8 +123,8 @@ export function secondsBetween(start: unknown, end: unknown): number | null {
 /** A year, also as text; null for what is none, such as `"0"`. */
 export const yearIn = (year: unknown): number | null => (/^\d{4}$/.test(String(year)) ? Number(year) : null);
 
-/** Milliseconds since 1970 of a time as text, or NaN. */
-export const msOf = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) : Number.NaN);
+/** Milliseconds since 1970 of a time as records may have it, or NaN. */
+export const msOf = (time: unknown): number => Date.parse(String(mendTime(time)));
 
 const mostNamePages = 5;
 

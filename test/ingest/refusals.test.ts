@@ -9,6 +9,10 @@ describe('a record is refused', () => {
     ['kind must be driver, vehicle, trip', { sourceId: 'x' }],
     ['sourceId is required', vehicle({ sourceId: undefined })],
     ['sourceId must not be empty', vehicle({ sourceId: ' ' })],
+    ['sourceId must not be empty', vehicle({ sourceId: '\u200b' })],
+    ['sourceId must not be what programs write for nothing', vehicle({ sourceId: '#REF!' })],
+    ['sourceId must not be what programs write for nothing, or a rounded', trip({ sourceId: '2.81475E+14' })],
+    ['vehicle must not be what programs write for nothing', safetyEvent({ vehicle: 'undefined' })],
     ['location.latitude must be from -90', accident({ location: { latitude: 91, longitude: 0 } })],
     ['location must not be 0, 0', accident({ location: { latitude: 0, longitude: 0 } })],
     ['notificationLevel must be a whole number from 1 to 3', accident({ notificationLevel: 4 })],
@@ -32,6 +36,19 @@ describe('a record is refused', () => {
     ['notify as text', { records: [vehicle()], notify: 'yes' }, 'notify must be true or false'],
   ])('with its whole call, for %s', async (_, body, message) => {
     expect(await us.connector.post('/ingest', body)).toMatchObject(invalid(message));
+  });
+
+  it('with its whole call, for JSON that is invalid, naming the place and not what is there', async () => {
+    const reply = await call('POST', '/ingest', {
+      headers: { 'x-api-key': us.connection.ingestKey },
+      body: '{"records": [\n  {"kind": "vehicle", secret}]}',
+    });
+    expect(reply).toMatchObject({
+      status: 400,
+      message: 'Request body is not valid JSON',
+      errors: [{ field: '', message: 'is not JSON at line 2, character 23' }],
+    });
+    expect(JSON.stringify(reply)).not.toContain('secret');
   });
 
   it('with its whole call, over 1 MiB', async () => {

@@ -26,7 +26,7 @@ beforeAll(async () => {
     kind: 'vehicle',
     sourceId: 'v',
     name: 'n'.repeat(maxNameBytes),
-    vin: 'vw'.repeat(maxVinBytes / 2),
+    vin: 'v1'.repeat(maxVinBytes / 2),
     groups: Array.from({ length: groupLimits.max }, () => 'g'.repeat(11)),
   };
   expect(JSON.stringify(largest.groups).length).toBeGreaterThan(0.9 * groupLimits.bytes);
@@ -52,7 +52,7 @@ const small = {
   vehicle: { kind: 'vehicle', name: 'n' },
   trip: trip({ vehicle: 'v' }),
   safetyEvent: safetyEvent({ vehicle: 'v', incidentTypes: ['x'], recipients: undefined }),
-  accident: accident({ vin: 'v', location: { latitude: 1, longitude: 2 } }),
+  accident: accident({ vin: 'v111', location: { latitude: 1, longitude: 2 } }),
 };
 type Kind = keyof typeof small;
 const kinds = Object.keys(small) as Kind[]; // as just written

@@ -16,7 +16,7 @@ describe.skipIf(!canMeasureMemory)('the memory that one request needs', () => {
     for (let v = 0; v < vehicles; v++) {
       const groups = Array.from({ length: 20 }, (_, i) => `${i}`.padEnd(11, 'g'));
       await ingest([
-        { kind: 'vehicle', sourceId: `v${v}`, name: 'n'.repeat(200), vin: 'vw'.repeat(20), groups },
+        { kind: 'vehicle', sourceId: `v${v}`, name: 'n'.repeat(200), vin: 'v1'.repeat(20), groups },
       ]);
       const events = Array.from({ length: eventsPerVehicle }, (_, i) => ({
         ...{ kind: 'safetyEvent', sourceId: `${v}-${i}`, vehicle: `v${v}`, startedAt },

@@ -28,12 +28,12 @@ const notified = () =>
 
 const fleet = [
   vehicle(),
-  vehicle({ sourceId: 'truck-2', vin: 'SOUTH', groups: ['South', 'Reefers'] }),
+  vehicle({ sourceId: 'truck-2', vin: 'SOUTH1', groups: ['South', 'Reefers'] }),
   ...[2, 4, 5].map((eventRisk) => safetyEvent({ sourceId: `e${eventRisk}`, eventRisk })),
   safetyEvent({ sourceId: 'south', vehicle: 'truck-2', eventRisk: 3, incidentTypes: ['crash'] }),
   ...[1, 2, 3].map((notificationLevel) => accident({ notificationLevel })),
-  accident({ sourceId: 'south', vin: 'SOUTH', notificationLevel: 1 }),
-  accident({ sourceId: 'unknown', vin: 'UNKNOWN', notificationLevel: 2 }),
+  accident({ sourceId: 'south', vin: 'SOUTH1', notificationLevel: 1 }),
+  accident({ sourceId: 'unknown', vin: 'UNKNOWN1', notificationLevel: 2 }),
 ];
 const risks = ['risk 2', 'risk 3', 'risk 4', 'risk 5'];
 const levels = ['level 1', 'level 1', 'level 2', 'level 2', 'level 3'];

@@ -35,7 +35,8 @@ export type IncidentType = keyof typeof defaultRisks;
 export const incidentTypes = Object.keys(defaultRisks) as IncidentType[]; // the keys are exactly these
 
 /** Ignores case, spaces, `_` and `-`. */
-export const plain = (word: string): string => word.toLowerCase().replace(/[\s_-]/g, '');
+export const plain = (word: string): string =>
+  word.toLowerCase().replace(/[\s_\p{Default_Ignorable_Code_Point}-]/gu, '');
 
 const byPlainName = new Map(incidentTypes.map((type) => [plain(type), type]));
 

@@ -28,7 +28,7 @@ import { exampleConnectionId, listed, stamps } from './resource.ts';
 import { vehicles } from './vehicles.ts';
 
 const sourceId = 'crash-3';
-const ownVin = vin('The vehicle identification number; empty for a placeholder, such as `UNKNOWN`.');
+const ownVin = vin('The vehicle identification number; empty for what cannot be one, such as `UNKNOWN`.');
 
 /** Further details for a claim, if the provider has them. */
 const context = {

@@ -20,7 +20,18 @@ import {
   QueryText,
 } from '../../platform/query.ts';
 import type { Field, Holds, Referable } from './field.ts';
-import { cleanText, cutText, jsonBytes, mendList, mendNumber, mendTime, mendWord } from './mend.ts';
+import {
+  cleanText,
+  cutText,
+  isBlank,
+  jsonBytes,
+  mendBoolean,
+  mendList,
+  mendNumber,
+  mendTime,
+  mendWord,
+} from './mend.ts';
+import { isIdentifier, isNothing, withoutInvisible } from './nothing.ts';
 import { upperVin, vinOf } from './vin.ts';
 
 type Words<T = string> = [description: string, example: T];
@@ -45,9 +56,26 @@ export const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
 
 // Checks that JSON Schema can express have metadata for the API's document beside them.
 
-const NotEmpty = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
+const empty = 'must not be empty';
+const NotEmpty = v.pipe(
+  v.string(),
+  v.trim(),
+  v.minLength(1, empty),
+  v.check((value) => !isBlank(value), empty),
+);
 const Printable = v.check<string, string>(isPrintable, mustBePrintable);
 const Characters = (max: number) => v.pipe(NotEmpty, v.maxLength(max, tooLong(max)), Printable);
+const Something = v.check<string, string>(
+  (value) => !isNothing(value),
+  'must not be what programs write for nothing',
+);
+/** What identifies something: texts that look the same are. */
+const Identifier = (max: number) =>
+  v.pipe(
+    Characters(max),
+    v.check(isIdentifier, 'must not be what programs write for nothing, or a rounded number'),
+    v.transform(withoutInvisible),
+  );
 const Bounded = (min: number, max: number) =>
   v.pipe(
     v.number(),
@@ -57,15 +85,25 @@ const Bounded = (min: number, max: number) =>
 
 /** Text that people read: what is too long is cut. */
 export const text = (max: number, ...words: Words) =>
-  field('text', Characters(max), v.string(), words, { query: QueryText, mend: cutText(max) });
+  field('text', v.pipe(Characters(max), Something), v.string(), words, {
+    query: QueryText,
+    mend: cutText(max),
+  });
 
-/** Text that would be wrong if it were cut, such as a number plate. */
-export const wholeText = (max: number, ...words: Words) => ({ ...text(max, ...words), mend: cleanText });
+/** Text that identifies something, such as a number plate: it would be wrong if it were cut. */
+export const identifier = (max: number, ...words: Words) => ({
+  ...text(max, ...words),
+  input: Identifier(max),
+  query: QueryIdentifier,
+  mend: cleanText,
+});
+
+const OfBytes = (max: number) => withinBytes<string>(max + 2, `can be at most ${max} bytes`); // of which two are quotes
 
 /** Text of at most `max` bytes, for what other records copy. */
 export const shortText = (max: number, ...words: Words) => ({
   ...text(max, ...words),
-  input: v.pipe(Characters(max), withinBytes(max + 2, `can be at most ${max} bytes`)), // of which two are quotes
+  input: v.pipe(Characters(max), OfBytes(max), Something),
   most: `At most ${max} bytes.`,
   mend: cutText(max, max + 2),
 });
@@ -73,12 +111,18 @@ export const shortText = (max: number, ...words: Words) => ({
 /** The most bytes of a VIN, some of which are longer than the standard's 17 characters. */
 export const maxVinBytes = 40;
 
-/** A VIN, in upper case wherever it is kept or compared; empty for a placeholder. */
+/** A VIN, in upper case wherever it is kept or compared; empty for what cannot be one. */
 export const vin = (description: string) => {
-  const { input, ...field } = shortText(maxVinBytes, description, '1FUJGLDR5CLBP8834');
-  return { ...field, input: v.pipe(input, v.transform(vinOf)), query: QueryVin, mend: cleanText };
+  const short = shortText(maxVinBytes, description, '1FUJGLDR5CLBP8834');
+  const input = v.pipe(Characters(maxVinBytes), OfBytes(maxVinBytes), v.transform(vinOf));
+  return { ...short, input, query: QueryVin, mend: cleanText };
 };
 
+const QueryIdentifier = v.pipe(
+  QueryText,
+  v.transform(withoutInvisible),
+  v.metadata({ type: 'string', maxLength: 1000 }),
+);
 const QueryVin = v.pipe(QueryText, v.transform(upperVin), v.metadata({ type: 'string', maxLength: 1000 }));
 
 export const email = (...words: Words) => field('text', EmailAddress, v.string(), words, { mend: cleanText });
@@ -136,12 +180,12 @@ const withinBytes = <T extends string | string[]>(max: number, message: string) 
   v.check((value: T) => jsonBytes(value) <= max, message);
 
 export const number = (min: number, max: number, ...words: Words<number>) =>
-  field('number', Bounded(min, max), v.number(), words, { mend: mendNumber });
+  field('number', Bounded(min, max), v.number(), words, { mend: mendNumber(min, max) });
 
 /** A number of which providers may send the negative. */
 export const magnitude = (max: number, ...words: Words<number>) => ({
   ...number(0, max, ...words),
-  mend: (value: unknown) => Math.abs(mendNumber(value) ?? Number.NaN),
+  mend: (value: unknown) => Math.abs(Number(mendNumber(-max, max)(value) ?? Number.NaN)),
 });
 
 /** A whole number. The bounds are not in the contract, so that they can be widened. */
@@ -153,7 +197,7 @@ export const integer = (min: number, max: number, ...words: Words<number>) => {
     v.metadata({ type: 'integer', minimum: min, maximum: max }),
   );
   const query = QueryInteger(min, max);
-  return field('integer', Integer, Whole, words, { query, mend: mendNumber });
+  return field('integer', Integer, Whole, words, { query, mend: mendNumber(min, max) });
 };
 
 /** A whole number on a scale that is part of the contract, from `min` to `max`. */
@@ -166,7 +210,7 @@ export const boolean = (...words: Words<boolean>) =>
   field('boolean', v.boolean(), v.boolean(), words, {
     read: Boolean,
     query: QueryBoolean,
-    mend: mendWord({ true: true, 1: true, false: false, 0: false }),
+    mend: mendBoolean,
   });
 
 const someTime = '2026-11-20T20:00:00.000Z';
@@ -207,7 +251,7 @@ export const reference = (
   refersTo: Referable,
   description: string,
 ): Field<string, string, string, 'reference'> => ({
-  ...field('uuid', Characters(200), Uuid, [description, refersTo.itemExample.id], { query: QueryIds }),
+  ...field('uuid', Identifier(200), Uuid, [description, refersTo.itemExample.id], { query: QueryIds }),
   mend: cleanText,
   use: 'reference',
   refersTo,

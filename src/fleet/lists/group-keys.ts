@@ -1,7 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { withoutInvisible } from './nothing.ts';
 
-/** A group as groups are compared: in whatever case, and composed or decomposed. */
-export const groupKey = (name: string): string => name.normalize('NFC').toUpperCase().toLowerCase();
+/** A group as groups are compared: as it looks in whatever case, and composed or decomposed. */
+export const groupKey = (name: string): string =>
+  withoutInvisible(name).normalize('NFC').toUpperCase().toLowerCase();
 
 /** The keys of groups as stored: null if SQLite finds them by the case of A to Z alone. */
 export function storedGroupKeys(groups: string[]): string[] | null {

@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import { unprintable } from '../../platform/fields.ts';
+import { rfc3339In } from '../../platform/times.ts';
+import { withoutInvisible } from './nothing.ts';
 
 /** Makes something usable of a value that the field's schema refuses, or undefined. */
 export type Mend = (value: unknown) => unknown;
@@ -22,7 +24,8 @@ export function cleanText(value: unknown): string | undefined {
 }
 
 /** Null, or text without anything to see: as good as absent. */
-export const isBlank = (value: unknown): boolean => value == null || cleanText(value) === '';
+export const isBlank = (value: unknown): boolean =>
+  value == null || withoutInvisible(cleanText(value) ?? 'something') === '';
 
 /** Clean text of at most `max` characters, and as JSON of at most `bytes`. */
 export const cutText =
@@ -38,15 +41,27 @@ export const cutText =
 export const jsonBytes = (value: string | string[]): number =>
   new TextEncoder().encode(JSON.stringify(value)).length;
 
-/** A time of ISO 8601 as RFC 3339 has it: with a T, and a colon and minutes in its offset. */
+/** A time in any form that can be read in one way only, also as a number, as RFC 3339. */
 export const mendTime: Mend = (value) =>
-  cleanText(value)
-    ?.replace(/^(\d{4}-\d\d-\d\d) /, '$1T')
-    .replace(/(:\d\d(?:\.\d+)?[+-]\d\d)(\d\d)?$/, (_, before, minutes = '00') => `${before}:${minutes}`);
+  rfc3339In(typeof value === 'number' ? String(value) : withoutInvisible(cleanText(value) ?? ''));
 
-export function mendNumber(value: unknown): number | undefined {
-  const text = cleanText(value) ?? '';
-  return /^[-+]?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
+/** A number as text, unless it can be several between the bounds. */
+export const mendNumber =
+  (min: number, max: number): Mend =>
+  (value) => {
+    const possible = numbersIn(cleanText(value) ?? '').filter((number) => number >= min && number <= max);
+    return possible.length === 1 ? possible[0] : undefined;
+  };
+
+/** The numbers that a text can be: its comma is one of decimals, or unless `isDecimal` of thousands. */
+export function numbersIn(text: string, isDecimal = false): number[] {
+  const number = (digits: string) =>
+    /^[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?$/i.test(digits) ? [Number(digits)] : [];
+  const isOfThousands = !isDecimal && /^[-+]?[1-9]\d{0,2},\d{3}$/.test(text);
+  return [
+    ...number(text.replace(/^([-+]?\d*),(\d+)$/, '$1.$2')),
+    ...(isOfThousands ? number(text.replace(',', '')) : []),
+  ];
 }
 
 /** One of the words in whatever case, or the value that goes with it. */
@@ -58,6 +73,9 @@ export const mendWord =
       entry.some((one) => String(one).toLowerCase() === text),
     )?.[1];
   };
+
+/** A truth in any of the words that programs and people write. */
+export const mendBoolean = mendWord({ true: true, 1: true, yes: true, false: false, 0: false, no: false });
 
 /** The first good values of a list, as many as fit. A single value is a list of it. */
 export const mendList =

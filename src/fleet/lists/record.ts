@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
 import type { Feed } from '../incidents/translate.ts';
 import { type Field, type Fields, type Given, isGiven, optional } from './field.ts';
-import { time, wholeText } from './field-types.ts';
+import { identifier, time } from './field-types.ts';
 
 /** Names that no field can have, because records, rows and pages use them. */
 type ReservedName =
@@ -75,7 +75,7 @@ export function recordKind<const K extends string, F extends Fields>(
   };
 }
 
-export const sourceIdText = (example: string) => wholeText(200, "The provider's own identifier.", example);
+export const sourceIdText = (example: string) => identifier(200, "The provider's own identifier.", example);
 
 const sourceUpdatedAt = optional(
   time(

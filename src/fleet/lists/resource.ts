@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
 import type { AccountTable } from '../../platform/db/tables.ts';
 import { derived, type Fields, fixed, optional } from './field.ts';
-import { text, time, uuid } from './field-types.ts';
+import { identifier, time, uuid } from './field-types.ts';
 import { indexed } from './filters.ts';
 import { itemOf, type ListDeclaration, listOf, tableOf } from './list.ts';
 import { type RecordDeclaration, recordKind, sourceIdText } from './record.ts';
@@ -52,7 +52,7 @@ export const stamps = {
 
 export const maxExternalId = 100;
 
-const ownId = text(
+const ownId = identifier(
   maxExternalId,
   'Your own identifier, such as a policy or fleet number; null if you have set none.',
   'FL-0042',

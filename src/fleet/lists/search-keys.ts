@@ -9,8 +9,8 @@ const plainLetters = new Map(
   'ßss æae œoe øo đd ðd łl ħh ŧt þth ςσ'.split(' ').map(([letter, ...plain]) => [letter, plain.join('')]),
 );
 
-/** Marks, and the apostrophes that Unicode counts among letters. */
-const ignored = /[\p{M}\u02b0-\u02ff\ua78b\ua78c]/gu;
+/** Marks, what nobody sees, and the apostrophes that Unicode counts among letters. */
+const ignored = /[\p{M}\p{Default_Ignorable_Code_Point}\u02b0-\u02ff\ua78b\ua78c]/gu;
 
 const wordsIn = (text: string): string[] =>
   text

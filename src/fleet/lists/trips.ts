@@ -6,6 +6,9 @@ import { indexed } from './filters.ts';
 import { resource } from './resource.ts';
 import { vehicles } from './vehicles.ts';
 
+/** No vehicle is faster: a longer distance is in another unit. */
+export const fastestKph = 300;
+
 export const trips = resource({
   kind: 'trip',
   description: 'One journey of a vehicle.',

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { derivable, internal, optional, orElse } from './field.ts';
 import { vehicleLocation } from './field-objects.ts';
-import { choice, integer, number, shortText, text, texts, vin, wholeText } from './field-types.ts';
+import { choice, identifier, integer, number, shortText, text, texts, vin } from './field-types.ts';
 import { equals, indexed } from './filters.ts';
 import { storedGroupKeys } from './group-keys.ts';
 import { cutText } from './mend.ts';
@@ -13,7 +13,7 @@ import { searchKeys } from './search-keys.ts';
 export const maxNameBytes = 200;
 export const groupLimits = { max: 20, length: 100, bytes: 300 };
 
-const ownVin = vin('Its vehicle identification number; null for a placeholder, such as `UNKNOWN`.');
+const ownVin = vin('Its vehicle identification number; null for what cannot be one, such as `UNKNOWN`.');
 const nameFrom = (sourceId: string) => String(cutText(maxNameBytes, maxNameBytes + 2)(sourceId));
 
 export const vehicles = resource({
@@ -35,7 +35,7 @@ export const vehicles = resource({
     model: optional(text(100, 'Its model.', 'Cascadia')),
     year: optional(integer(1900, 2100, 'Its model year.', 2024)),
     fuelType: optional(text(50, 'What it runs on.', 'diesel')),
-    licensePlate: optional(wholeText(40, 'Its licence plate.', 'ABC-1234')),
+    licensePlate: optional(identifier(40, 'Its licence plate.', 'ABC-1234')),
     odometerKm: optional(number(0, 100_000_000, 'Its last odometer reading, in kilometres.', 184_220.5)),
     lastLocation: optional(vehicleLocation('Where it was last seen.')),
     externalId,

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { fastestKph } from '../../fleet/lists/trips.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { EmailAddress } from '../../platform/fields.ts';
 import type { ProviderRecord } from '../connector.ts';
@@ -73,13 +74,10 @@ export function tripRecord(item: unknown): ProviderRecord {
   };
 }
 
-/** Faster than any vehicle, in km/h. */
-const tooFast = 300;
-
 /** A trip's distance in kilometres; metres would have been too fast. */
 export function distanceOf(item: unknown, seconds: number | null): unknown {
   const [distance, fastest] = [field(item, 'distance'), field(item, 'maximumSpeed')];
-  const kph = typeof fastest === 'number' && fastest > 0 ? fastest : tooFast;
+  const kph = typeof fastest === 'number' && fastest > 0 ? fastest : fastestKph;
   const isMetres = typeof distance === 'number' && !!seconds && distance > (kph * seconds) / 3600;
   return isMetres ? distance / 1000 : distance;
 }

@@ -1,7 +1,7 @@
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { ProviderRecord } from '../connector.ts';
 import { type Crash, crashRecords, dismissed, follow, type OpenCrash, openDays } from '../crash.ts';
-import { at, field, idAt, numeric } from '../read.ts';
+import { at, field, idAt, msOf, numeric } from '../read.ts';
 import { type Api, dayOf, days, type List, page, type Query, startOf } from './api.ts';
 import { eventRecord, typeOf, vehicleOf } from './records.ts';
 
@@ -89,7 +89,7 @@ export type Crashes = { open: OpenCrash[]; lookedAt: number };
  */
 export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number) {
   const isAll = now - lookedAt > allMs;
-  const oldest = lookedAt === 0 ? [now - openDays * dayMs] : open.map((crash) => Date.parse(crash.startedAt));
+  const oldest = lookedAt === 0 ? [now - openDays * dayMs] : open.map((crash) => msOf(crash.startedAt));
   const from = Math.min(dayOf(now) - 2 * dayMs, ...(isAll ? oldest : []).map((ms) => dayOf(ms) - dayMs));
   const query = { ...days(from, dayOf(now) + dayMs), ...allCrashes };
   const { items, isWhole } = await readAll(api, query);
@@ -99,7 +99,7 @@ export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number)
     items.filter((item) => isCrash(item) || typeOf(item) === null).map((item) => idAt(item, 'id')),
   );
   const crashes = listed.filter((item) => !isOld(item, now));
-  const gone = open.filter(({ id, startedAt }) => !ids.has(id) && dayOf(Date.parse(startedAt)) > from);
+  const gone = open.filter(({ id, startedAt }) => !ids.has(id) && dayOf(msOf(startedAt)) > from);
   const left = isWhole ? open.filter((crash) => !gone.includes(crash)) : open;
   const seen = follow(crashes, left, now, (item, known) => {
     const seenAt = known?.seenAt ?? now;

@@ -73,7 +73,7 @@ const events: Feed<Api> = {
     const place = (cursor as Progress | null) ?? { after: null, from: since, newest: since, open: [] };
     const query = { startTime: iso(place.from - overlapMs) };
     const { items, cursor: after, more, read, open } = await eventPage(api, query, place.after, place.open);
-    const times = items.map((item) => Date.parse(String(at(item, 'updatedAtTime'))));
+    const times = items.map((item) => msOf(at(item, 'updatedAtTime')));
     // A time in the future would skip everything before it.
     const newest = Math.max(place.newest, ...times.filter((ms) => ms <= Date.now()));
     // A cursor's parameters must not change: the time only advances without a cursor.

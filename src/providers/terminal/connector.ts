@@ -10,7 +10,7 @@ import {
 import { followAll, type OpenCrash } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { wantedNames } from '../pick.ts';
-import { at, field, idFrom, iso, itemsAt, listAt, nameFrom, namesOf } from '../read.ts';
+import { at, field, idFrom, iso, itemsAt, listAt, msOf, nameFrom, namesOf } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
 import { crashOf, driverRecord, eventRecord, idOf, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
 
@@ -90,7 +90,7 @@ async function eventPage(api: Api, query: Query, place: Json, known: OpenCrash[]
     page({ ...api, ...within }, '/safety/events', { ...query, ...asked }, place);
   const { items: listed, next } = await read(query, place, api);
   const begun = async ({ startedAt }: OpenCrash, within: Access) => {
-    const from = Date.parse(startedAt);
+    const from = msOf(startedAt);
     return (await read(startedIn({ from, to: from + 1000 }), null, within)).items;
   };
   const assess = (item: unknown) => ({

@@ -65,7 +65,7 @@ describe('an accident in the list', () => {
   it('has vin, time and place of the newest version, whichever comes last', async () => {
     await ingest(accident({ ...at(12), location: elsewhere }));
     await ingest(
-      accident({ ...at(11), notificationLevel: 2, vin: 'OLDER', eventTime: '2026-11-19T00:00:00Z' }),
+      accident({ ...at(11), notificationLevel: 2, vin: 'OLDER1', eventTime: '2026-11-19T00:00:00Z' }),
     );
     expect(await only()).toMatchObject({
       notificationLevel: 2,
@@ -73,17 +73,17 @@ describe('an accident in the list', () => {
       eventTime: '2026-11-20T20:00:00.000Z',
       location: elsewhere,
     });
-    await ingest(accident({ ...at(13), vin: 'LATEST' }));
-    expect(await only()).toMatchObject({ vin: 'LATEST', notificationLevel: 2 });
+    await ingest(accident({ ...at(13), vin: 'LATEST1' }));
+    expect(await only()).toMatchObject({ vin: 'LATEST1', notificationLevel: 2 });
   });
 
   it('has vin, time and place of its highest level if no version is newer', async () => {
-    const call = [accident({ vin: 'FIRST' }), accident({ notificationLevel: 2, vin: 'SECOND' })];
+    const call = [accident({ vin: 'FIRST1' }), accident({ notificationLevel: 2, vin: 'SECOND1' })];
     expect(await ingest(...call)).toMatchObject({ accepted: 2 });
     expect(await ingest(...call)).toMatchObject({ accepted: 0, unchanged: 2 });
-    expect(await only()).toMatchObject({ vin: 'SECOND' });
-    await ingest(accident({ notificationLevel: 2, vin: 'CORRECTED' }));
-    expect(await only()).toMatchObject({ vin: 'CORRECTED' });
+    expect(await only()).toMatchObject({ vin: 'SECOND1' });
+    await ingest(accident({ notificationLevel: 2, vin: 'CORRECTED1' }));
+    expect(await only()).toMatchObject({ vin: 'CORRECTED1' });
   });
 
   it('keeps its report until a newer version has another', async () => {

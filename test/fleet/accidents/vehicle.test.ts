@@ -28,7 +28,7 @@ function vehicleIn(text: string) {
     record: vehicle({
       ...said,
       ...(mark === '.x' && { status: 'inactive' }),
-      ...(mark === '?' && { vin: 'OTHER' }),
+      ...(mark === '?' && { vin: 'OTHER1' }),
       ...(mark === '!' && { vin: placeholder }),
     }),
   };
@@ -105,7 +105,7 @@ describe('the vehicle of an accident', () => {
     await ingest(van);
     expect(await ingest(accident())).toMatchObject({ accepted: 1 });
     expect(await nameOf()).toBe('Van');
-    await ingest(accident({ notificationLevel: 2, vin: 'NOBODYS' }));
+    await ingest(accident({ notificationLevel: 2, vin: 'NOBODYS1' }));
     expect(await nameOf()).toBe('Van');
     await ingest(truck, accident({ notificationLevel: 3, vehicle: 'truck' }));
     expect(await nameOf()).toBe('Truck');
@@ -113,7 +113,7 @@ describe('the vehicle of an accident', () => {
 
   it('changes with the VIN', async () => {
     await ingest(van, accident());
-    await ingest(accident({ notificationLevel: 2, vin: 'NOBODYS' }));
+    await ingest(accident({ notificationLevel: 2, vin: 'NOBODYS1' }));
     expect(await nameOf()).toBeNull();
   });
 
@@ -130,9 +130,13 @@ describe('the vehicle of an accident', () => {
     expect(await nameOf()).toBe('Van');
   });
 
-  it('gives its VIN where the accident has a placeholder', async () => {
+  it('gives its VIN where the accident has none', async () => {
     const hook = await register();
-    await ingest(van, accident({ vin: 'N/A', vehicle: 'van' }), accident({ sourceId: 'none', vin: 'N/A' }));
+    await ingest(
+      van,
+      accident({ vin: 'N/A', vehicle: 'van' }),
+      accident({ sourceId: 'of none', vin: 'N/A' }),
+    );
     await settled(hook.id, 2);
     const vins = heard.got.map(({ body }) => body.data.vin).toSorted();
     expect(vins).toEqual(['', van.vin]);

@@ -42,8 +42,8 @@ beforeAll(async () => {
   const reportUrl = 'https://reports.example.com/crash-2';
   const location = { latitude: 40.215, longitude: -77.189, address: 'I-81 N near Carlisle, PA' };
   await as(ingestKey).send(
-    one({ sourceId: 'ready', vin: 'VINREADY', notificationLevel: 3, reportUrl, location }),
-    one({ sourceId: 'false', vin: 'VINFALSE', notificationLevel: 1, dismissed: true }),
+    one({ sourceId: 'ready', vin: 'VIN1READY', notificationLevel: 3, reportUrl, location }),
+    one({ sourceId: 'false', vin: 'VIN1FALSE', notificationLevel: 1, dismissed: true }),
   );
   for (const { id } of await rows('select id from webhooks where account_id = ?', us.accountId))
     await settled(String(id));
@@ -58,10 +58,10 @@ async function open(vin: string): Promise<Page> {
 }
 
 it.each([
-  ['', ['VIN114', 'VINFALSE', 'VINREADY']],
+  ['', ['VIN114', 'VIN1FALSE', 'VIN1READY']],
   ['?state=open', ['VIN114']],
-  ['?state=report', ['VINREADY']],
-  ['?state=false', ['VINFALSE']],
+  ['?state=report', ['VIN1READY']],
+  ['?state=false', ['VIN1FALSE']],
 ])('the list of accidents%s has %o', async (query, vins) => {
   expect(await vinsOn(query)).toEqual(vins);
 });
@@ -105,15 +105,15 @@ it('accidents of another source find vehicle, driver and events by their VIN', a
 });
 
 it('the page of an accident that could be of several vehicles shows none of them', async () => {
-  const twin = (sourceId: string) => vehicle({ sourceId, name: `Twin ${sourceId}`, vin: 'VINTWIN' });
+  const twin = (sourceId: string) => vehicle({ sourceId, name: `Twin ${sourceId}`, vin: 'VIN1TWIN' });
   const eventTime = minutesAgo(10);
-  const crash = accident({ sourceId: 'twins', vin: 'VINTWIN', eventTime, notificationLevel: 3 });
+  const crash = accident({ sourceId: 'twins', vin: 'VIN1TWIN', eventTime, notificationLevel: 3 });
   await us.send(
     ...[twin('a'), twin('b'), crash],
     safetyEvent({ sourceId: 'of a twin', vehicle: 'a', startedAt: minutesAgo(11) }),
   );
-  const { text } = await open('VINTWIN');
-  expect(text).toMatch(/VINTWIN.*No other safety events/);
+  const { text } = await open('VIN1TWIN');
+  expect(text).toMatch(/VIN1TWIN.*No other safety events/);
   expect(text).not.toContain('Twin ');
 });
 
@@ -195,14 +195,14 @@ it('the page of an accident has its levels, recipients, events and way', async (
 });
 
 it('the page of an accident leads to the report, or says why there is none', async () => {
-  const { path, heading, text, links } = await open('VINREADY');
-  expect(heading).toBe('VINREADY, I-81 N near Carlisle, PA');
+  const { path, heading, text, links } = await open('VIN1READY');
+  expect(heading).toBe('VIN1READY, I-81 N near Carlisle, PA');
   expect(text).toContain('40.21500, −77.18900');
   expect(links('Open the report')).toEqual([`${path}/report`]);
   const report = await ann.get(`${path}/report`);
   expect(report.headers.get('location')).toBe('https://reports.example.com/crash-2');
   expect((await open('VIN114')).text).toContain('It arrives with level 3');
-  expect((await open('VINFALSE')).text).toMatch(/It was a false alarm.*False alarms have no report/);
+  expect((await open('VIN1FALSE')).text).toMatch(/It was a false alarm.*False alarms have no report/);
 });
 
 it('says of each webhook why it was not notified, and which people were emailed when', async () => {

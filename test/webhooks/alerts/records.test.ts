@@ -13,7 +13,7 @@ import { minute } from '../../support/service.ts';
 
 const { us, send, ann, emails, subjects } = alertStory();
 beforeEach(async () => {
-  await send(vehicle(), vehicle({ sourceId: 'south', vin: 'SOUTH', name: 'Van 2', groups: ['South'] }));
+  await send(vehicle(), vehicle({ sourceId: 'south', vin: 'SOUTH1', name: 'Van 2', groups: ['South'] }));
 });
 
 const eventTime = new Date().toISOString();
@@ -61,7 +61,7 @@ describe('an email is sent', () => {
   it.each([
     ['a level that was not chosen', [['levels', '3']], () => send(crash(1), crash(2))],
     ['a lower risk', [['risk', '5']], () => send(event({ eventRisk: 4 }))],
-    ['other groups', [...all, ['groups', 'North']], () => send(crash(1, { vin: 'SOUTH' }))],
+    ['other groups', [...all, ['groups', 'North']], () => send(crash(1, { vin: 'SOUTH1' }))],
     [
       'an event that is no news',
       [['risk', '4']],
@@ -82,12 +82,12 @@ describe('an email is sent', () => {
 
   it('of a vehicle of a chosen group in any case, and of one that nobody knows', async () => {
     await choose([...all, ['groups', 'SOUTH']]);
-    await send(crash(1, { vin: 'SOUTH' }));
+    await send(crash(1, { vin: 'SOUTH1' }));
     await run();
-    await send(crash(1, { sourceId: 'other', vin: 'NOBODY' }));
+    await send(crash(1, { sourceId: 'other', vin: 'NOBODY1' }));
     await run();
     expect(subjects().sort()).toEqual([
-      'VIN NOBODY: Accident, level 1, first detection',
+      'VIN NOBODY1: Accident, level 1, first detection',
       'Van 2: Accident, level 1, first detection',
     ]);
   });
@@ -117,9 +117,9 @@ it('what happens until a message is sent is in one message', async () => {
 it('what was deleted before its message could be sent is not named', async () => {
   await choose(all);
   const { env: quiet } = metered(); // whose queue brings no job
-  await send(crash(), crash(1, { sourceId: 'second', vin: 'SOUTH' }));
+  await send(crash(), crash(1, { sourceId: 'second', vin: 'SOUTH1' }));
   await sendRecordAlerts(quiet);
-  await rows("delete from accidents where vin <> 'SOUTH'");
+  await rows("delete from accidents where vin <> 'SOUTH1'");
   await sendMessages(env);
   expect(subjects()).toEqual(['Van 2: Accident, level 1, first detection']);
   await send(crash(1, { sourceId: 'third' }));

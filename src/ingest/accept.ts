@@ -2,12 +2,18 @@ import * as v from 'valibot';
 import { type Field, isOmissible } from '../fleet/lists/field.ts';
 import { tooManyValues } from '../fleet/lists/field-types.ts';
 import { isBlank, usable } from '../fleet/lists/mend.ts';
-import { recordKinds } from '../fleet/lists/registry.ts';
-import type { FieldError } from '../platform/errors.ts';
+import { kindNamed, recordKinds } from '../fleet/lists/registry.ts';
 import { fieldError, isObject, sentence } from '../platform/fields.ts';
-import { IngestRecord, type RecordWarning, type Rejection } from './schema.ts';
-
-export type Accepted = { index: number; record: IngestRecord };
+import { withoutImpossible } from './impossible.ts';
+import {
+  type Accepted,
+  IngestRecord,
+  mustBeKind,
+  type Problem,
+  type RecordWarning,
+  type Rejection,
+} from './schema.ts';
+import { newestOf } from './versions.ts';
 
 /** Checks records one by one, with warnings. Of several for one thing, the newest is accepted. */
 export function acceptRecords(inputs: unknown[]): {
@@ -19,7 +25,7 @@ export function acceptRecords(inputs: unknown[]): {
   const rejected: Rejection[] = [];
   const warnings: RecordWarning[] = [];
   for (const [index, sent] of inputs.entries()) {
-    const input = withShortLists(sent);
+    const input = withKnownKind(withShortLists(sent));
     const strict = v.safeParse(IngestRecord, input);
     const left = strict.success ? input : whatIsUsable(input, strict.issues);
     const result = strict.success ? strict : v.safeParse(IngestRecord, left);
@@ -30,12 +36,14 @@ export function acceptRecords(inputs: unknown[]): {
       rejected.push({ index, sourceId: sourceIdOf(sent), message: message ?? '' });
       continue;
     }
-    const { record, problems } = withoutWrongEnd(result.output);
+    const { record, problems } = withoutImpossible(result.output);
+    if (isObject(sent) && sent.kind !== record.kind) problems.push(problemOfValue('kind', mustBeKind, true));
     if (!strict.success) problems.push(...lossesIn(left, strict.issues));
     warnings.push(...problems.map((problem) => ({ index, ...problem })));
     records.push({ index, record });
   }
-  return { accepted: newest(records), rejected, warnings };
+  const { newest, warnings: ofVersions } = newestOf(records);
+  return { accepted: newest, rejected, warnings: [...warnings, ...ofVersions] };
 }
 
 const fieldsOf = new Map<unknown, { [name: string]: Field }>(
@@ -55,16 +63,20 @@ function whatIsUsable(input: unknown, issues: Issues): unknown {
 }
 
 /** What the issues say, with what became of the value. A blank one is none. */
-function lossesIn(left: unknown, issues: Issues): FieldError[] {
+function lossesIn(left: unknown, issues: Issues): Problem[] {
   const losses = issues.flatMap((issue) => {
     const keys = issue.path?.map(({ key }) => key) ?? [];
     const whole = within(left, keys.slice(0, 1));
     if (isBlank(issue.input) && (keys.length === 1 || whole != null)) return [];
     const { field, message } = fieldError(issue);
-    const end = within(left, keys) == null ? 'dropped' : 'corrected';
-    return [{ field: field.replace(/\.\d+$/, ''), message: `${message}; its value was ${end}` }];
+    return [problemOfValue(field.replace(/\.\d+$/, ''), message, within(left, keys) != null)];
   });
   return [...new Map(losses.reverse().map((loss) => [loss.field, loss])).values()].reverse();
+}
+
+function problemOfValue(field: string, message: string, isCorrected: boolean): Problem {
+  const severity = isCorrected ? 'corrected' : 'dropped';
+  return { field, message: `${message}; its value was ${severity}`, severity };
 }
 
 const within = (value: unknown, keys: unknown[]): unknown =>
@@ -79,15 +91,10 @@ function problemOf(record: IngestRecord, issues: Issues): string | undefined {
     : 'vin is required, unless the accident names its vehicle';
 }
 
-/** A provider's clock may go back between the two times. */
-function withoutWrongEnd(record: IngestRecord): { record: IngestRecord; problems: FieldError[] } {
-  if (!('endedAt' in record) || record.endedAt == null || record.endedAt >= record.startedAt)
-    return { record, problems: [] };
-  const message = 'must not be before startedAt; its value was dropped';
-  return { record: { ...record, endedAt: null }, problems: [{ field: 'endedAt', message }] };
-}
-
 type Issues = readonly v.BaseIssue<unknown>[];
+
+const withKnownKind = (input: unknown): unknown =>
+  isObject(input) ? { ...input, kind: kindNamed(input.kind) } : input;
 
 /** Truncates lists, so that not every value of a refused one is checked. */
 const withShortLists = (input: unknown): unknown =>
@@ -112,22 +119,4 @@ const problemsOf = (issues: Issues): string =>
 function sourceIdOf(input: unknown): string | null {
   const id = isObject(input) ? input.sourceId : null;
   return typeof id === 'string' && id.length <= 200 ? id : null;
-}
-
-/** Of the records for the same thing, the newest version, or else the last one. */
-function newest(records: Accepted[]): Accepted[] {
-  const byKey = new Map<string, Accepted>();
-  for (const next of records) {
-    const key = JSON.stringify([
-      next.record.kind,
-      next.record.sourceId,
-      next.record.kind === 'accident' && next.record.notificationLevel,
-    ]);
-    const before = byKey.get(key);
-    const older = (next.record.sourceUpdatedAt ?? Infinity) < (before?.record.sourceUpdatedAt ?? 0);
-    if (older) continue;
-    byKey.delete(key);
-    byKey.set(key, next);
-  }
-  return [...byKey.values()];
 }

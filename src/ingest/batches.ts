@@ -17,9 +17,8 @@ import {
   type NotificationType,
   newsMs,
 } from '../webhooks/notifications/types.ts';
-import type { Accepted } from './accept.ts';
 import { type Keeper, keeperOf } from './keep.ts';
-import type { RecordOf, RowOf } from './schema.ts';
+import type { Accepted, RecordOf, RowOf } from './schema.ts';
 
 /** Whether somebody may be notified of a record: accidents are always news, at any age. */
 const isNews = ({ record }: Accepted, now: number): boolean =>

@@ -15,10 +15,9 @@ import {
   type Subscriber,
   subscribers,
 } from '../webhooks/recipients.ts';
-import type { Accepted } from './accept.ts';
 import { accidentKeeper, type Batch, batchesOf } from './batches.ts';
 import { changedBy, keeperOf } from './keep.ts';
-import type { WouldNotify } from './schema.ts';
+import type { Accepted, WouldNotify } from './schema.ts';
 import { addKept, keptOf, type WriteOptions, type WrittenRecords } from './write.ts';
 
 /*

@@ -23,5 +23,5 @@ async function takeIn(c: Context) {
   if (!body.dryRun) c.set('records', { ...outcome, rejected: outcome.rejected.length });
   const warnings = warningsOf(connection, body.records, outcome.rejected, found);
   const message = body.dryRun ? 'Dry run: nothing was stored' : 'Records processed';
-  return ok(c, message, { ...outcome, ...(warnings.length > 0 && { warnings }) });
+  return ok(c, message, { ...outcome, ...warnings });
 }

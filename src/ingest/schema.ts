@@ -9,12 +9,17 @@ export type RowOf<K extends Kind> = ReturnType<RecordKindOf<K>['toRow']>;
 
 type Variant = v.ObjectSchema<{ kind: v.LiteralSchema<Kind, undefined> }, undefined>;
 
+export const mustBeKind = `must be ${alternatives(recordKinds.map(({ kind }) => kind))}`;
+
 export const IngestRecord = v.variant(
   'kind',
   recordKinds.map(({ record }) => record as unknown as Variant), // every kind's schema is one of an object with `kind`
-  `must be ${alternatives(recordKinds.map(({ kind }) => kind))}`,
+  mustBeKind,
 ) as unknown as v.GenericSchema<v.InferInput<RecordKindOf<Kind>['record']>, RecordOf<Kind>>; // of these very kinds
 export type IngestRecord = RecordOf<Kind>;
+
+/** An accepted record, and its index in the call. */
+export type Accepted = { index: number; record: IngestRecord };
 
 /** The body of `POST /ingest`. Its records are validated one by one: one may be refused. */
 export const IngestBody = v.object({
@@ -35,8 +40,14 @@ export const Rejection = v.object({
 });
 export type Rejection = v.InferOutput<typeof Rejection>;
 
-/** What was wrong with an accepted record. The field may be a path; no value is quoted. */
-export type RecordWarning = { index: number; field: string; message: string };
+/** What something wrong leads to, the worst first. */
+export const severities = ['lost', 'doubtful', 'dropped', 'corrected', 'ignored'] as const;
+
+/** What was wrong with a field, which may be a path; no value is quoted. */
+export type Problem = { field: string; message: string; severity: (typeof severities)[number] };
+
+/** What was wrong with an accepted record, perhaps because of another one. */
+export type RecordWarning = Problem & { index: number; otherIndex?: number };
 
 /** Something wrong with accepted records: in how many, and in which first. */
 export const Warning = v.object({
@@ -44,6 +55,7 @@ export const Warning = v.object({
   message: v.string(),
   records: Whole,
   index: Whole,
+  otherIndex: v.optional(Whole),
 });
 export type Warning = v.InferOutput<typeof Warning>;
 
@@ -63,6 +75,7 @@ export const IngestOutcome = v.object({
   rejected: v.array(Rejection),
   heldBack: v.optional(Whole),
   warnings: v.optional(v.array(Warning)),
+  moreWarnings: v.optional(Whole),
   wouldNotify: v.optional(v.array(WouldNotify)),
 });
 export type IngestOutcome = v.InferOutput<typeof IngestOutcome>;

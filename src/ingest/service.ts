@@ -7,10 +7,10 @@ import { Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform/fair-queue.ts';
 import { partsOf } from '../platform/parts.ts';
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
-import { type Accepted, acceptRecords } from './accept.ts';
+import { acceptRecords } from './accept.ts';
 import { rehearseRecords } from './dry-run.ts';
 import { whenOverQuota } from './quotas.ts';
-import type { IngestOutcome, RecordWarning } from './schema.ts';
+import type { Accepted, IngestOutcome, RecordWarning } from './schema.ts';
 import { doubtsAbout } from './warnings.ts';
 import { type WrittenRecords, writeRecords } from './write.ts';
 
@@ -83,7 +83,8 @@ function dropForbiddenLinks(env: Env, accepted: Accepted[]): RecordWarning[] {
     const allowed = record.evidence.filter(({ url }) => isAllowed(env, url));
     if (allowed.length === record.evidence.length) return [];
     record.evidence = allowed;
-    return [{ index, field: 'evidence.url', message: 'must be a public address; it was dropped' }];
+    const message = 'must be a public address; it was dropped';
+    return [{ index, field: 'evidence.url', message, severity: 'dropped' }];
   });
 }
 

@@ -1,59 +1,89 @@
 import { type Feed, isMapped } from '../fleet/incidents/translate.ts';
 import type { Field } from '../fleet/lists/field.ts';
 import { cleanText, isBlank } from '../fleet/lists/mend.ts';
-import { type Kind, recordKinds } from '../fleet/lists/registry.ts';
+import { kindNamed, recordKinds } from '../fleet/lists/registry.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { dayMs } from '../platform/durations.ts';
-import type { Accepted } from './accept.ts';
-import type { RecordWarning, Rejection, Warning } from './schema.ts';
+import {
+  type Accepted,
+  type Problem,
+  type RecordWarning,
+  type Rejection,
+  severities,
+  type Warning,
+} from './schema.ts';
 
 /** How many warnings a call gets at most, and how many characters of a name they quote. */
 export const maxWarnings = 20;
 const maxRepeated = 100;
 
-/** The warnings of a call; the same about several records, which are as sent, is one. */
+/** The most that are counted beyond these: a record may have any number of unknown fields. */
+const maxCounted = 1000;
+
+/**
+ * The worst warnings of a call, those of accidents first, and how many more there are; the same
+ * about several records, which are as sent, is one.
+ */
 export function warningsOf(
   feed: Feed,
   records: unknown[],
   rejected: Rejection[],
   found: RecordWarning[],
-): Warning[] {
+): { warnings?: Warning[]; moreWarnings?: number } {
   const refused = new Set(rejected.map(({ index }) => index));
-  const warnings = new Map<string, Warning>();
-  const warn = (index: number, field: string, message: string) => {
-    const key = JSON.stringify([field, message]);
+  const warnings = new Map<string, { rank: number; warning: Warning }>();
+  const warn = ({ index, severity, ...about }: RecordWarning) => {
+    const key = JSON.stringify([about.field, about.message]);
+    const { kind } = records[index] as Sent;
+    const rank = 2 * severities.indexOf(severity) + (kindNamed(kind) === 'accident' ? 0 : 1);
     const known = warnings.get(key);
-    if (known) known.records++;
-    else if (warnings.size < maxWarnings) warnings.set(key, { field, message, records: 1, index });
+    if (known) {
+      known.warning.records++;
+      known.rank = Math.min(known.rank, rank);
+    } else if (severity !== 'ignored' || warnings.size < maxWarnings + maxCounted)
+      warnings.set(key, { rank, warning: { ...about, records: 1, index } });
   };
-  for (const { index, field, message } of found) warn(index, field, message);
+  for (const about of found) warn(about);
   for (const [index, record] of records.entries())
     if (!refused.has(index))
-      for (const [field, message] of warningsAbout(record as Sent, feed)) warn(index, field, message);
-  return [...warnings.values()];
+      for (const about of warningsAbout(record as Sent, feed)) warn({ index, ...about });
+  const all = [...warnings.values()].sort((a, b) => a.rank - b.rank).map(({ warning }) => warning);
+  return {
+    ...(all.length > 0 && { warnings: all.slice(0, maxWarnings) }),
+    ...(all.length > maxWarnings && { moreWarnings: all.length - maxWarnings }),
+  };
 }
 
-type Sent = { kind: Kind; incidentTypes?: unknown; vin?: unknown };
+type Sent = { kind: unknown; incidentTypes?: unknown; vin?: unknown };
 
-const fieldsOf = new Map<Kind, Set<string>>(
+const fieldsOf = new Map<unknown, Set<string>>(
   recordKinds.map(({ kind, recordFields }) => [kind, new Set(['kind', ...Object.keys(recordFields)])]),
 );
 
 const vinForm = /^[A-HJ-NPR-Z0-9]{17}$/;
 const impossibleVin = 'is not 17 letters and digits without I, O and Q: accidents are matched by VIN';
 
-function* warningsAbout(record: Sent, feed: Feed): Generator<[field: string, message: string]> {
-  const { kind, incidentTypes, vin } = record;
+function* warningsAbout(record: Sent, feed: Feed): Generator<Problem> {
+  const { incidentTypes, vin } = record;
+  const kind = kindNamed(record.kind);
   for (const name of Object.keys(record))
     if (!fieldsOf.get(kind)?.has(name))
-      yield [cut(name), `is not a field of a ${kind} record; it was ignored`];
+      yield {
+        field: cut(name),
+        message: `is not a field of a ${kind} record; it was ignored`,
+        severity: 'ignored',
+      };
   if (kind === 'safetyEvent')
     for (const word of new Set(textsIn(incidentTypes)))
       if (!isMapped(feed, word))
-        yield ['incidentTypes', `has the unknown label ${cut(word)}, which becomes Other`];
+        yield {
+          field: 'incidentTypes',
+          message: `has the unknown label ${cut(word)}, which becomes Other`,
+          severity: 'ignored',
+        };
   if (kind === 'vehicle' || kind === 'accident')
     for (const known of textsIn(vin).map(vinOf))
-      if (known && !vinForm.test(known)) yield ['vin', impossibleVin];
+      if (known && !vinForm.test(known)) yield { field: 'vin', message: impossibleVin, severity: 'doubtful' };
 }
 
 const textsIn = (value: unknown): string[] =>
@@ -78,7 +108,7 @@ const timesOf = new Map<string, string[]>(
   }),
 );
 
-/** What is improbable about accepted records: placeholders for VINs, and times of a wrong clock or unit. */
+/** What is improbable about accepted records: VINs that cannot be one, and times of a wrong clock or unit. */
 export function doubtsAbout(accepted: Accepted[], sent: unknown[], now = 0): RecordWarning[] {
   const newest = Math.max(now, ...accepted.map(({ record }) => whenOf(record)?.time ?? 0));
   return accepted.flatMap(({ index, record }) => {
@@ -91,11 +121,11 @@ export function doubtsAbout(accepted: Accepted[], sent: unknown[], now = 0): Rec
     const doubts = [
       ...early.map((field) => ({ field, message: tooEarly })),
       ...(isFar ? [{ field: when.field, message: tooFar }] : []),
-      ...('vin' in record && isPlaceholder(sent[index])
-        ? [{ field: 'vin', message: 'is a placeholder, and no VIN' }]
+      ...('vin' in record && isNoVin(sent[index])
+        ? [{ field: 'vin', message: 'cannot be a VIN; its value was dropped' }]
         : []),
     ];
-    return doubts.map((doubt) => ({ index, ...doubt }));
+    return doubts.map((doubt) => ({ index, ...doubt, severity: 'doubtful' as const }));
   });
 }
 
@@ -105,7 +135,7 @@ function whenOf(record: Accepted['record']): { field: string; time: number } | u
   return 'startedAt' in record ? { field: 'startedAt', time: record.startedAt } : undefined;
 }
 
-function isPlaceholder(sent: unknown): boolean {
+function isNoVin(sent: unknown): boolean {
   const text = cleanText((sent as { vin?: unknown }).vin); // an accepted record is an object
   return Boolean(text) && vinOf(text ?? '') === '';
 }

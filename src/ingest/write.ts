@@ -10,10 +10,9 @@ import { fanOut, holdNewLevels, workOf } from '../webhooks/deliveries/fan-out.ts
 import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
 import { newAmong } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
-import type { Accepted } from './accept.ts';
 import { type Batch, batchesOf } from './batches.ts';
 import { missingAmong } from './keep.ts';
-import type { RecordWarning, Rejection, RowOf, WouldNotify } from './schema.ts';
+import type { Accepted, RecordWarning, Rejection, RowOf, WouldNotify } from './schema.ts';
 
 export type WrittenRecords = {
   changed: number;
@@ -117,7 +116,7 @@ function warningsIn({ keeper: { warning }, entries }: Batch, { warned }: Kept): 
   return warned.flatMap((place) => {
     const { index } = entries[place] ?? {};
     if (index === undefined || !warning) return [];
-    return [{ index, field: warning.field, message: warning.message }];
+    return [{ index, field: warning.field, message: warning.message, severity: 'doubtful' }];
   });
 }
 

@@ -1,6 +1,7 @@
 import { type Field, isOmissible } from '../../src/fleet/lists/field.ts';
 import { recordKinds } from '../../src/fleet/lists/registry.ts';
 import { acceptRecords } from '../../src/ingest/accept.ts';
+import { hourMs } from '../../src/platform/durations.ts';
 import { deliveriesOf } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../support/records.ts';
@@ -19,13 +20,13 @@ const bad: unknown[] = [
   [[{ latitude: 1 }]],
   [{}, 'x'.repeat(500)],
 ];
-const blank = [null, '', ' \t', '\u0000'];
+const blank = [null, '', ' \t', '\u0000', '\u200b\u200e'];
 
 /** An example of a kind, which began a moment ago: nobody is notified of an old event. */
 function exampleOf(kind: string): object {
   const example = recordKinds.find((one) => one.kind === kind)?.recordExample ?? {};
-  const now = new Date().toISOString();
-  return 'startedAt' in example ? { ...example, startedAt: now, endedAt: now } : example;
+  const [startedAt, endedAt] = [0, 2].map((hours) => new Date(Date.now() + hours * hourMs).toISOString());
+  return 'startedAt' in example ? { ...example, startedAt, endedAt } : example;
 }
 
 const fields = recordKinds.flatMap(({ kind, recordFields }) =>
@@ -34,12 +35,9 @@ const fields = recordKinds.flatMap(({ kind, recordFields }) =>
 const optional = fields.filter(([, , field]) => isOmissible(field));
 const required = fields.filter(([, , field]) => !isOmissible(field));
 
-const notAnyText = ['email', 'reportUrl', 'status', 'severity'];
-
+/** What cannot be a VIN is told of later. */
 const isGood = (name: string, { holds }: Field, value: unknown): boolean =>
-  holds === 'boolean'
-    ? typeof value === 'boolean'
-    : value === 'n/a' && (holds === 'text' || holds === 'uuid') && !notAnyText.includes(name);
+  name === 'vin' ? value === 'n/a' : holds === 'boolean' && typeof value === 'boolean';
 
 describe('a bad value of an optional field', () => {
   const us = worldBefore(beforeAll);
@@ -92,6 +90,7 @@ const long = 'é'.repeat(300);
 const wide = 'é'.repeat(100);
 const ending = (more: object) => trip({ endLocation: { ...place, ...more } });
 const lastSeen = { ...place, address: long, timestamp: at, speedKph: -1 };
+const drive = (more: object) => trip({ startedAt: at, endedAt: '2026-11-20T21:00:00Z', ...more });
 const mailed = safetyEvent({ recipients: ['n/a', ' ann@example.com\n'] });
 
 it.each<[what: string, record: object, kept: object, warning?: string]>([
@@ -103,6 +102,50 @@ it.each<[what: string, record: object, kept: object, warning?: string]>([
   ['a plate with blanks', vehicle({ licensePlate: ' AB 1 ' }), { licensePlate: 'AB 1' }],
   ['a plate that is too long', vehicle({ licensePlate: long }), { licensePlate: undefined }, 'licensePlate'],
   ['a VIN with NULs', vehicle({ vin: '1FUJ\u0000\u0000' }), { vin: '1FUJ' }, 'vin'],
+  ['an id with characters that nobody sees', vehicle({ sourceId: '\u200b7\u200e\ufeff' }), { sourceId: '7' }],
+  ['a reference like that', trip({ vehicle: 'truck\u00ad-1\u200b' }), { vehicle: 'truck-1' }],
+  ['a plate like that', vehicle({ licensePlate: 'AB\u200d 1' }), { licensePlate: 'AB 1' }],
+  ['a name of nothing', vehicle({ name: '(null)' }), { name: undefined }, 'name'],
+  ['a plate of nothing', vehicle({ licensePlate: '#N/A' }), { licensePlate: undefined }, 'licensePlate'],
+  ['a driver of nothing', trip({ driver: 'NaN' }), { driver: undefined }, 'driver'],
+  ['a rounded number', driver({ phone: '4.91512E+11' }), { phone: undefined }, 'phone'],
+  ['a kind in another spelling', { ...safetyEvent(), kind: 'Safety_Event' }, { kind: 'safetyEvent' }, 'kind'],
+  ['a comma of decimals', accident({ accelerationG: '-3,25' }), { accelerationG: 3.25 }, 'accelerationG'],
+  [
+    'decimals that could be thousands elsewhere',
+    ending({ latitude: '40,213' }),
+    { endLocation: { ...place, latitude: 40.213 } },
+    'endLocation.latitude',
+  ],
+  ['a year with a comma', vehicle({ year: '2,024' }), { year: 2024 }, 'year'],
+  ['what can be thousands', vehicle({ odometerKm: '184,220' }), { odometerKm: undefined }, 'odometerKm'],
+  ['an exponent', accident({ maxSpeedKph: '8.8e1' }), { maxSpeedKph: 88 }, 'maxSpeedKph'],
+  ['a yes', accident({ dismissed: 'Yes' }), { dismissed: true }, 'dismissed'],
+  ['a time of Java', trip({ startedAt: '2026-11-20T20:00Z' }), { startedAt: ms }, 'startedAt'],
+  ['seconds since 1970', trip({ startedAt: ms / 1000 }), { startedAt: ms }, 'startedAt'],
+  [
+    'a time of Postgres',
+    vehicle({ lastLocation: { ...place, timestamp: '2026-11-20 20:00:00+00' } }),
+    { lastLocation: { ...place, timestamp: '2026-11-20T20:00:00.000Z' } },
+    'lastLocation.timestamp',
+  ],
+  ['metres for kilometres', drive({ distanceKm: 42_700 }), { distanceKm: null }, 'distanceKm'],
+  ['a fast drive', drive({ distanceKm: 250 }), { distanceKm: 250 }],
+  ['a distance in no time', drive({ endedAt: at, distanceKm: 4 }), { distanceKm: 4 }],
+  [
+    'metres in a time without an end',
+    trip({ durationSeconds: 3600, distanceKm: 42_700 }),
+    { distanceKm: null },
+    'distanceKm',
+  ],
+  ['a distance of no time', trip({ distanceKm: 42_700 }), { distanceKm: 42_700 }],
+  [
+    'milliseconds for seconds',
+    drive({ durationSeconds: 3_600_000 }),
+    { durationSeconds: null },
+    'durationSeconds',
+  ],
+  ['a duration', drive({ durationSeconds: 3600 }), { durationSeconds: 3600 }],
   ['a VIN that is too long', vehicle({ vin: 'X'.repeat(41) }), { vin: undefined }, 'vin'],
   ['an old year', vehicle({ year: 1899 }), { year: undefined }, 'year'],
   ['half a year', vehicle({ year: 2020.5 }), { year: undefined }, 'year'],
@@ -171,8 +214,23 @@ it('a warning says what was wrong and what became of the value, and never quotes
     { kind: 'nothing' },
   ]);
   expect(warnings).toEqual([
-    { index: 0, field: 'email', message: 'must be an email address; its value was dropped' },
-    { index: 0, field: 'phone', message: 'must not contain control characters; its value was corrected' },
-    { index: 0, field: 'licenseNumber', message: 'must be a string; its value was dropped' },
+    {
+      index: 0,
+      field: 'email',
+      message: 'must be an email address; its value was dropped',
+      severity: 'dropped',
+    },
+    {
+      index: 0,
+      field: 'phone',
+      message: 'must not contain control characters; its value was corrected',
+      severity: 'corrected',
+    },
+    {
+      index: 0,
+      field: 'licenseNumber',
+      message: 'must be a string; its value was dropped',
+      severity: 'dropped',
+    },
   ]);
 });

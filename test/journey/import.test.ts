@@ -46,13 +46,20 @@ it('an import shows what the service could not use, and which rows it left out',
     'v1;Van 1;1066;1,5',
     'v2;Van 2;1067;',
     'v3;Van 3;2024;;extra',
+    '281475000000000;Van 4;2024;',
+    '281475000000000;Van 5;2024;',
+    '2.81475E+14;Van 6;2024;',
   ];
   writeFileSync(file, rows.join('\r\n'));
   const { code, out, err } = await fleet(
     stack,
     ...['--json', 'import', file, '--kind', 'vehicle', '--connection', us.connectionId],
   );
-  expect([code, JSON.parse(out)]).toMatchObject([1, { accepted: 2, rejected: 1 }]);
+  expect([code, JSON.parse(out)]).toMatchObject([1, { accepted: 3, rejected: 2 }]);
+  expect(err).toContain(
+    'fleet: 1 records, the first in line 6 and 5: sourceId is also that of a different vehicle',
+  );
+  expect(err).toMatch(/line 7: sourceId must not be what programs write for nothing, or a rounded number/);
   expect(err).toContain(
     'fleet: 2 records, the first in line 2: year must be a whole number from 1900 to 2100',
   );

@@ -16,7 +16,8 @@ type CallResult = {
   unchanged: number;
   rejected: { index: number; message: string }[];
   heldBack?: number;
-  warnings?: { field: string; message: string; records: number; index: number }[];
+  warnings?: { field: string; message: string; records: number; index: number; otherIndex?: number }[];
+  moreWarnings?: number;
 };
 
 /** Exits with 1 if a record was rejected, or something of one could not be used. */
@@ -50,7 +51,8 @@ export function importCommand(): Command {
       rmSync(rejectedFile, { force: true });
       const counts = { accepted: 0, unchanged: 0, rejected: 0, heldBack: 0 };
       const firstRejected: string[] = [];
-      const warned = new Map<string, { line: number; records: number }>();
+      const warned = new Map<string, { lines: number[]; records: number }>();
+      let others = 0;
       const reject = ({ line, record }: Line, message: string) => {
         if (counts.rejected++ < maxFirstRejected)
           firstRejected.push(`\n  line ${line}: ${printable(message)}`);
@@ -75,7 +77,9 @@ export function importCommand(): Command {
         for (const record of records) if (record?.kind === 'vehicle') vehicles.add(record.sourceId);
         const body = JSON.stringify({ records, notify, dryRun });
         const call = () => request<CallResult>(url, { method: 'POST', headers, body });
-        const { accepted, unchanged, rejected, heldBack = 0, warnings = [] } = await insist(maxTries, call);
+        const found = await insist(maxTries, call);
+        const { accepted, unchanged, rejected, heldBack = 0, warnings = [], moreWarnings = 0 } = found;
+        others += moreWarnings;
         counts.accepted += accepted;
         counts.unchanged += unchanged;
         counts.heldBack += heldBack;
@@ -84,9 +88,13 @@ export function importCommand(): Command {
           if (message.startsWith('vehicle is neither known') && isInFile(line)) counts.accepted++;
           else reject(line, message);
         }
-        for (const { index, field, message, records } of warnings) {
+        for (const { index, otherIndex = index, field, message, records } of warnings) {
           const what = `${field} ${message}`;
-          const known = warned.get(what) ?? { line: lines[index]?.line ?? 0, records: 0 };
+          const lineOf = (index: number) => lines[index]?.line ?? 0;
+          const known = warned.get(what) ?? {
+            lines: [...new Set([index, otherIndex])].map(lineOf),
+            records: 0,
+          };
           warned.set(what, { ...known, records: known.records + records });
         }
         bar?.update(lines.at(-1)?.bytesRead ?? 0, soFar());
@@ -98,11 +106,14 @@ export function importCommand(): Command {
         await operator.call('DELETE /tokens/:id', { id: key.id });
       }
       const { seconds, rate } = soFar();
-      const { heldBack, ...others } = counts;
-      const found = { ...others, ...(notify && { heldBack }), seconds, recordsPerSecond: rate };
+      const { heldBack, ...counted } = counts;
+      const found = { ...counted, ...(notify && { heldBack }), seconds, recordsPerSecond: rate };
       show(command, counts.rejected ? { ...found, rejectedFile } : found);
-      for (const [what, { line, records }] of warned)
-        console.error(printable(`fleet: ${records} records, the first in line ${line}: ${what}`));
+      for (const [what, { lines, records }] of warned)
+        console.error(
+          printable(`fleet: ${records} records, the first in line ${lines.join(' and ')}: ${what}`),
+        );
+      if (others > 0) console.error(`fleet: warnings that are left out, since others are worse: ${others}`);
       if (counts.rejected > 0)
         console.error(
           `fleet: records that were rejected: ${counts.rejected}. The first:${firstRejected.join('')}\n` +

@@ -137,12 +137,15 @@ export const words: Record<string, string> = {
   UnhealthyReply: 'What is wrong with the service.',
   IngestInput: 'What a connector sends: up to 500 records and 1 MiB.',
   IngestOutcome: 'The result of a call.',
-  'IngestOutcome.warnings': 'What the sender should check, at most 20; left out if there is nothing.',
+  'IngestOutcome.warnings':
+    'What the sender should check: the worst first, at most 20; left out if there is nothing.',
+  'IngestOutcome.moreWarnings': 'How many others there are, if there are more.',
   IngestWarning: 'A problem with accepted records.',
   'IngestWarning.message':
     'What is wrong with the field, and whether its value was corrected or dropped. It never repeats the value.',
   'IngestWarning.records': 'How many records have it.',
   'IngestWarning.index': 'The index of the first one, from 0.',
+  'IngestWarning.otherIndex': 'The index of the record that it contradicts, if that is the problem.',
   Rejection: 'A record that lacks something it needs, and what.',
   'IngestInput.dryRun':
     'Whether only to check the records, and to find who would be notified: nothing is stored.',

@@ -1,6 +1,7 @@
 import { accidents } from './accidents.ts';
 import { connections } from './connections.ts';
 import { drivers } from './drivers.ts';
+import { withoutInvisible } from './nothing.ts';
 import { safetyEvents } from './safety-events.ts';
 import { trips } from './trips.ts';
 import { vehicles } from './vehicles.ts';
@@ -20,4 +21,16 @@ export const archiveKinds = lists.flatMap(({ list }) => list.archive ?? []);
 
 export type Kind = OfRecords['kind'];
 export type RecordKindOf<K extends Kind> = Extract<OfRecords, { kind: K }>;
+const kindsByLetters = new Map<string, Kind>(recordKinds.map(({ kind }) => [kind.toLowerCase(), kind]));
+
+/** The kind that a record names in whatever spelling, such as `Safety_Event`; or what it has instead. */
+export const kindNamed = (name: unknown): unknown =>
+  typeof name === 'string'
+    ? (kindsByLetters.get(
+        withoutInvisible(name)
+          .toLowerCase()
+          .replace(/[\s_-]/g, ''),
+      ) ?? name)
+    : name;
+
 export type ListedKind = Listed['kind'];

@@ -18,8 +18,8 @@ const read = async (path: string, kind?: string, encoding?: Encoding) => {
   for await (const line of readRecords(path, kind, encoding)) lines.push(line);
   return lines.map(({ bytesRead: _, ...line }) => line);
 };
-const records = async (path: string) =>
-  (await read(path)).map(({ record }) => record as { [name: string]: unknown });
+const records = async (path: string, kind?: string) =>
+  (await read(path, kind)).map(({ record }) => record as { [name: string]: unknown });
 
 /** A list as a cell: objects as JSON, anything else between bars. */
 const listed = (items: unknown[]) => (typeof items[0] === 'object' ? JSON.stringify(items) : items.join('|'));
@@ -29,7 +29,7 @@ describe('a file of records', () => {
     const path = file('a.ndjson', '{"kind":"driver","sourceId":"1"}\r\n\n{oops\n{"sourceId":"2"}');
     expect(await read(path, 'driver')).toEqual([
       { line: 1, record: { kind: 'driver', sourceId: '1' } },
-      { line: 3, problem: 'line is not JSON' },
+      { line: 3, problem: 'line is not JSON at character 2' },
       { line: 4, record: { kind: 'driver', sourceId: '2' } },
     ]);
   });
@@ -65,6 +65,28 @@ describe('a file of records', () => {
     );
     const record = { sourceId: '7', name: 'Müller, J', groups: ['North', 'South'], odometerKm: 1.5 };
     expect(await read(path, 'vehicle')).toEqual([{ line: 3, record: { kind: 'vehicle', ...record } }]);
+  });
+
+  it('names its kinds in any spelling', async () => {
+    const ndjson = file('k.ndjson', '{"kind":"Vehicle","sourceId":"1"}\n{"sourceId":"2"}\n{"kind":"van"}');
+    expect(await records(ndjson)).toMatchObject([{ kind: 'vehicle' }, { sourceId: '2' }, { kind: 'van' }]);
+    const csv = file('k.csv', 'kind,sourceId,maxSpeedKph\nSafety_Event,1,5\n,2,6\nvan,3,7');
+    expect(await read(csv, 'ACCIDENT')).toMatchObject([
+      { record: { kind: 'safetyEvent', maxSpeedKph: 5 } },
+      { record: { kind: 'accident', maxSpeedKph: 6 } },
+      { record: { kind: 'van', maxSpeedKph: '7' } },
+    ]);
+  });
+
+  it.each([
+    [',', [1.5, '1,500', 1000, '=1']],
+    [';', [1.5, 1.5, 1000, '=1']],
+  ])('in CSV leaves to the service what can be thousands: cells separated by %j', async (separator, kept) => {
+    const rows = ['1,5', '1,500', '1e3', '=1'].map((number, row) => `${row}${separator}"${number}"`);
+    const csv = [`sourceId${separator}odometerKm`, ...rows].join('\n');
+    expect(await records(file('n.csv', csv), 'vehicle')).toMatchObject(
+      kept.map((odometerKm) => ({ odometerKm })),
+    );
   });
 
   it('in CSV may write yes and no in any way', async () => {

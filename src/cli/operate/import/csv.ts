@@ -1,6 +1,7 @@
 import { type CsvError, parse } from 'csv-parse/sync';
 import type { Columns, Holds, Scalar } from '../../../fleet/lists/field.ts';
-import { recordKinds } from '../../../fleet/lists/registry.ts';
+import { mendBoolean, numbersIn } from '../../../fleet/lists/mend.ts';
+import { kindNamed, recordKinds } from '../../../fleet/lists/registry.ts';
 import { isObject, nearest } from '../../../platform/fields.ts';
 import { parsedJson } from '../../../providers/read.ts';
 import { ApiError } from '../client.ts';
@@ -109,11 +110,12 @@ function recordIn(cells: string[], { names, separator, kind }: Head): Pick<Line,
   const extra = cells.findIndex((cell, at) => at >= names.length && cell !== '');
   if (extra >= 0)
     return { problem: `cell ${extra + 1} is in no column: the first line names ${names.length}` };
-  const record: Record<string, unknown> = kind ? { kind } : {};
-  const columns = columnsOf.get(cells[names.indexOf('kind')] || (kind ?? '')) ?? {};
+  const named = kindNamed(cells[names.indexOf('kind')] || kind);
+  const record: Record<string, unknown> = named ? { kind: named } : {};
+  const columns = columnsOf.get(String(named)) ?? {};
   for (const [at, name] of names.entries()) {
     const cell = cells[at] ?? '';
-    if (cell === '') continue;
+    if (cell === '' || name === 'kind') continue;
     const [outer = '', inner] = name.split('.');
     const holds = columns[outer]?.holds;
     const typed = (of: Holds | undefined) => typedCell(cell, of, separator);
@@ -126,15 +128,13 @@ function recordIn(cells: string[], { names, separator, kind }: Head): Pick<Line,
   return { record };
 }
 
-const booleans = new Map(['false', 'no', '0', 'true', 'yes', '1'].map((cell, at) => [cell, at > 2]));
-
 /** A cell as the value of its field; an invalid one stays text, for the service to explain. */
 function typedCell(cell: string, holds: Holds | undefined, separator: string): unknown {
   if (Array.isArray(holds) && isObject(holds[0])) return parsedJson(cell) ?? cell;
   if (Array.isArray(holds)) return cell.split('|').flatMap((item) => item.trim() || []);
-  if (holds === 'boolean') return booleans.get(cell.toLowerCase()) ?? cell;
+  if (holds === 'boolean') return mendBoolean(cell) ?? cell;
   if (holds !== 'number' && holds !== 'integer') return cell;
   // Where semicolons separate cells, commas are in numbers.
-  const digits = separator === ';' ? cell.replace(/^(-?\d+),(\d+)$/, '$1.$2') : cell;
-  return Number.isFinite(Number(digits)) ? Number(digits) : cell;
+  const [number = Number.NaN, ...others] = numbersIn(cell, separator === ';');
+  return Number.isFinite(number) && others.length === 0 ? number : cell;
 }

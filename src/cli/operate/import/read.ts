@@ -1,7 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { recordKinds } from '../../../fleet/lists/registry.ts';
+import { kindNamed, recordKinds } from '../../../fleet/lists/registry.ts';
 import { isObject } from '../../../platform/fields.ts';
+import { endOfJson } from '../../../platform/json.ts';
 import { ApiError } from '../client.ts';
 import { type Line, readCsv, type Text } from './csv.ts';
 
@@ -13,10 +14,12 @@ export async function* readRecords(
   kind?: string,
   encoding: Encoding = 'utf-8',
 ): AsyncGenerator<Line> {
-  const kinds: string[] = recordKinds.map((one) => one.kind);
-  if (kind && !kinds.includes(kind)) throw new ApiError(`--kind ${kind} must be one of ${kinds.join(', ')}`);
+  const kinds: unknown[] = recordKinds.map((one) => one.kind);
+  const meant = kind && String(kindNamed(kind));
+  if (meant && !kinds.includes(meant))
+    throw new ApiError(`--kind ${kind} must be one of ${kinds.join(', ')}`);
   const lines = linesOf(file, encoding);
-  yield* /\.csv$/i.test(file) ? readCsv(lines, kind) : readNdjson(lines, kind);
+  yield* /\.csv$/i.test(file) ? readCsv(lines, meant) : readNdjson(lines, meant);
 }
 
 async function* readNdjson(lines: AsyncIterable<Text>, kind?: string): AsyncGenerator<Line> {
@@ -29,9 +32,10 @@ async function* readNdjson(lines: AsyncIterable<Text>, kind?: string): AsyncGene
 function parsed(text: string, kind?: string): Pick<Line, 'record' | 'problem'> {
   try {
     const record: unknown = JSON.parse(text);
-    return { record: isObject(record) && kind ? { kind, ...record } : record };
+    if (!isObject(record) || (!kind && record.kind === undefined)) return { record };
+    return { record: { ...record, kind: kindNamed(record.kind ?? kind) } };
   } catch {
-    return { problem: 'line is not JSON' };
+    return { problem: `line is not JSON at character ${endOfJson(text) + 1}` };
   }
 }
 

@@ -67,6 +67,7 @@ const pageHeaders = secureHeaders({
   },
   xFrameOptions: 'DENY',
   referrerPolicy: 'strict-origin', // without the query, which has the secret of a link
+  overwrite: false, // files of others have a policy of their own
 });
 
 /** Pages outside the portal and the documentation: `/` leads to the portal, anything else is not found. */

@@ -44,7 +44,12 @@ it('the page of an accident plays its videos, shows its photos, and says what is
   ])
     expect(text).toContain(said);
   const shown = await ann.get(of('video'));
-  expect(shown.headers.get('content-disposition')).toMatch(/^inline/);
+  expect(Object.fromEntries(shown.headers)).toMatchObject({
+    'content-disposition': expect.stringMatching(/^inline/),
+    'content-security-policy': "sandbox; default-src 'none'",
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  });
   expect((await shown.arrayBuffer()).byteLength).toBe(1000);
   expect((await ann.get(of('document'))).headers.get('content-disposition')).toMatch(/^attachment/);
   const zip = new Uint8Array(await (await ann.get(`${path}/evidence`)).arrayBuffer());

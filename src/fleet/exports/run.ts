@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../../accounts/accounts.ts';
 import { config, originOf } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
-import { type Database, read, transaction, write } from '../../platform/db/database.ts';
+import { type Database, jsonList, read, transaction, write } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
@@ -185,17 +185,25 @@ export const removeExports = (env: Env, { accountId }: { accountId: string }): P
     return undefined;
   });
 
-/** Deletes exports that have expired. */
+/** Deletes exports that have expired. One that fails delays no other. */
 export async function pruneExports(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const db = openDatabase(env);
   const bucket = bucketOf(env);
+  const failed: string[] = [];
   await inSteps(budget, async () => {
     const [expired] = await read<{ id: string; accountId: string }>(db)`
-      select id, account_id as accountId from exports where expires_at <= ${now} order by expires_at limit 1`;
+      select id, account_id as accountId from exports
+      where expires_at <= ${now} and id not in ${jsonList(failed)} order by expires_at limit 1`;
     if (!expired) return false;
     const { id, accountId } = expired;
-    if (!bucket || (await emptyFolder(bucket, exportFolder(accountId, id))))
-      await transaction(db, [write(db)`delete from exports where id = ${id}`], { repeatable: true });
+    const remove = async () => {
+      if (!bucket || (await emptyFolder(bucket, exportFolder(accountId, id))))
+        await transaction(db, [write(db)`delete from exports where id = ${id}`], { repeatable: true });
+    };
+    await remove().catch((error: unknown) => {
+      failed.push(id);
+      fault('error', 'A job failed', { job: 'delete expired exports', accountId }, error);
+    });
     return true;
   });
 }

@@ -19,7 +19,7 @@ import { keepEmails } from '../../support/emails.ts';
 import { listenToLog } from '../../support/log.ts';
 import { origin, personBefore, signIn, textOf } from '../../support/portal.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
+import { addRows, rows, value } from '../../support/rows.ts';
 import { as, call, operator, world, worldBefore } from '../../support/world.ts';
 
 const path = '/portal/settings/exports';
@@ -260,6 +260,16 @@ it('the files of an export expire after a week', async () => {
   expect((await fileAt(id, 'trips.csv')).status).toBe(404);
   await pruneExports(env);
   expect([await keys(), await rows('select 1 from exports')]).toEqual([[], []]);
+});
+
+it('the files of an export that cannot be deleted delay no others', async () => {
+  await addRows('exports', 2, (i) => ({ id: `export-${i}`, account_id: us.accountId, expires_at: i + 1 }));
+  const list = (options: R2ListOptions) =>
+    options.prefix?.includes('export-0') ? Promise.reject(new Error('no bucket')) : bucket.list(options);
+  const { lines } = listenToLog();
+  await pruneExports({ ...env, ARCHIVE: { ...bucket, list } as unknown as R2Bucket });
+  expect(lines('fault')).toMatchObject([{ message: 'A job failed', error: 'Error: no bucket' }]);
+  expect(await rows('select id from exports')).toEqual([{ id: 'export-0' }]);
 });
 
 it.each([

@@ -1,5 +1,6 @@
 import type { SQL } from 'drizzle-orm';
 import { isAllowed } from '../fleet/evidence/evidence.ts';
+import { identityOf } from '../fleet/evidence/link.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import type { Caller } from '../platform/db/guard.ts';
@@ -45,7 +46,7 @@ export async function ingest(
 ): Promise<Omit<IngestOutcome, 'warnings'> & { warnings: RecordWarning[] }> {
   const { accepted, rejected, warnings } = acceptRecords(records);
   const hasAccident = isOfAccident || accepted.some(({ record }) => record.kind === 'accident');
-  warnings.push(...dropForbiddenLinks(env, accepted));
+  warnings.push(...dropUnusableLinks(env, accepted));
   warnings.push(...doubtsAbout(accepted, records, notify ? source.now : undefined));
   const total: WrittenRecords = { changed: 0, rejected, warnings, heldBack: 0, wouldNotify: [] };
   // With its first part, all of a call is within the quotas, or none of it.
@@ -76,15 +77,20 @@ export async function ingest(
   };
 }
 
-/** Drops files of accidents at addresses that we may not call. */
-function dropForbiddenLinks(env: Env, accepted: Accepted[]): RecordWarning[] {
+/** Drops files of accidents at addresses that we may not call, and all but the last link to a file. */
+function dropUnusableLinks(env: Env, accepted: Accepted[]): RecordWarning[] {
   return accepted.flatMap(({ index, record }) => {
     if (!('evidence' in record) || !record.evidence) return [];
     const allowed = record.evidence.filter(({ url }) => isAllowed(env, url));
-    if (allowed.length === record.evidence.length) return [];
-    record.evidence = allowed;
-    const message = 'must be a public address; it was dropped';
-    return [{ index, field: 'evidence.url', message, severity: 'dropped' }];
+    const files = [...new Map(allowed.map((file) => [identityOf(file), file])).values()];
+    const problems = [
+      allowed.length < record.evidence.length && 'must be a public address; it was dropped',
+      files.length < allowed.length && 'leads to the same file as a later link, which replaced it',
+    ];
+    record.evidence = files;
+    return problems.flatMap((message) =>
+      message ? [{ index, field: 'evidence.url', message, severity: 'dropped' as const }] : [],
+    );
   });
 }
 

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { addHeldBack } from '../fleet/connections.ts';
-import { addEvidence, type NewEvidence } from '../fleet/evidence/evidence.ts';
+import { addEvidence } from '../fleet/evidence/evidence.ts';
+import type { NewEvidence } from '../fleet/evidence/link.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { recordWritten, type Written } from '../fleet/record-changes.ts';

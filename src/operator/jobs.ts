@@ -44,7 +44,7 @@ export const jobs: Jobs = {
   'health alerts': { isDue: healthAlertsAreDue, run: sendHealthAlerts },
   /** 2,000 read, 20 sent a step; account by account; 200 a day, and 1,000 emails of all before ten of each. */
   [messageJob]: { isDue: messagesAreDue, run: sendMessages },
-  /** Two rows of each account with files to be copied; an invocation for each account; 20 files of each accident. */
+  /** Two rows of each account with files to be copied; an invocation for each account; 5,000 files a day. */
   evidence: { isDue: copiesAreDue, run: startCopies },
   /** 500 records a page, 20 pages a piece; a piece of each export; 5 exports a day, 2,000,000 records each. */
   [exportJob]: { run: prepareExports },

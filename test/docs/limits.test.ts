@@ -10,8 +10,11 @@ import guide from '../../src/docs/guides/limits.md?raw';
 import notes from '../../src/docs/guides/operating/costs-and-limits.md?raw';
 import webhooksGuide from '../../src/docs/guides/webhooks.md?raw';
 import { maxRows } from '../../src/fleet/changes/feed.ts';
+import { maxAccidentBytes, maxFileBytes } from '../../src/fleet/evidence/copy.ts';
+import { maxDayBytes, maxDayFiles, maxEver } from '../../src/fleet/evidence/evidence.ts';
 import { maxExportRecords, maxExportsPerDay } from '../../src/fleet/exports/exports.ts';
 import { maxMapBytes } from '../../src/fleet/incidents/map.ts';
+import { maxEvidence } from '../../src/fleet/lists/field-objects.ts';
 import { maxExternalId } from '../../src/fleet/lists/resource.ts';
 import { keptMs } from '../../src/fleet/record-changes.ts';
 import { defaultQuotas } from '../../src/ingest/quotas.ts';
@@ -121,6 +124,13 @@ it('the guide has the limits that the service keeps to', () => {
     'deleting a webhook': [startWindowMs / 1000],
     'emails and channel messages': [maxPerAccountAndDay],
     'channels of an account': [maxChannels],
+    '[evidence](/docs/portal#evidence) of an accident': [
+      maxEvidence,
+      maxFileBytes / 1e6,
+      maxAccidentBytes / 1e9,
+      maxEver,
+    ],
+    'evidence of an account in 24 hours': [maxDayFiles, maxDayBytes / 1e9],
     '[exports](/docs/portal#exports) of an account': [maxExportsPerDay, maxExportRecords],
     'a sign-in link works for': [linkMs / minuteMs],
     'a session lasts': [sessionMs / dayMs, providerSessionMs / hourMs],

@@ -27,8 +27,9 @@ const messages: Record<Exclude<KeyOf<QueueMessage>, 'job' | Details>, Bound> = {
   },
   copy: {
     rows: 'one for each 5 MiB of a file',
-    turns: 'one invocation of each account at a time, ten seconds long',
-    quota: '20 files and 1 GB of each accident',
+    turns:
+      'one invocation of each account at a time, ten seconds long; one file of each connection and server',
+    quota: '20 files and 1 GB of each accident, 5,000 files and 50 GB a day',
   },
   check: { rows: 'one', turns: 'none: operators alone cause it', quota: 'two for each check' },
 };

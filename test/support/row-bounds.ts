@@ -65,7 +65,7 @@ export const shortTexts = new Set(
   vehicle_name vehicle_vin vehicle_groups trip_id named_vehicle_id levels driver_name assigned_to severity kind http_verb signing
   description webhook_id request_id expanded_to last_failure host problem webhook_secret credential_hash base_url
   organisation organisation_id domain link_user_id claim holder step state requested_by run links_at
-  accident_id camera content_type sha256`.split(/\s+/),
+  accident_id camera content_type sha256 lane`.split(/\s+/),
 );
 
 /** How many bytes a text of a table can have; undefined if that is not known. */

@@ -119,19 +119,15 @@ const record = sql`r.value`;
 /** Adds the time of receipt, as lists show it. */
 const withTime = (row: AccidentRow) => ({ ...row, receivedAt: timestamp(row.createdAt) });
 
-/**
- * The statements that tell of new evidence of an accident. A report that is at this address, where links expire, is to
- * be read at `page` instead.
- */
+/** The statements that tell of new evidence of an accident. A report that this link leads to is at `page` from now on. */
 export const noteEvidence = (
   db: Database,
   source: ChangeSource,
   accidentId: string,
-  { address, page }: { address: string | null; page: string },
+  { link, page }: { link: string | null; page: string },
 ) => [
   write(db)`
-    update accidents set updated_at = ${source.now}, report_url =
-      iif(substr(report_url, 1, instr(report_url || '?', '?') - 1) = ${address}, ${page}, report_url)
+    update accidents set updated_at = ${source.now}, report_url = iif(report_url = ${link}, ${page}, report_url)
     where id = ${accidentId}`,
   recordChange(db, source, 'changed', 'accident', [accidentId]),
 ];

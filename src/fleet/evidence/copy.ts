@@ -1,18 +1,28 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { version } from '../../../package.json';
 import { config } from '../../platform/config.ts';
-import { type Database, read, transaction, write, writeReturning } from '../../platform/db/database.ts';
+import {
+  type Database,
+  jsonList,
+  read,
+  transaction,
+  write,
+  writeReturning,
+} from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, minuteMs } from '../../platform/durations.ts';
-import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
+import { refusalIn } from '../../platform/errors.ts';
+import { type Budget, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { noteEvidence } from '../accidents/write.ts';
 import { bucketOf } from '../archive/bucket.ts';
-import { isAllowed, isKept, keyOf, type NewEvidence, withoutSignature } from './evidence.ts';
-import { typeOf } from './types.ts';
+import { forget, isAllowed, isKept, keyOf, maxDayBytes, ofLastDay } from './evidence.ts';
+import { isSigned, leadToSame, type NewEvidence } from './link.ts';
+import { restFrom, spanOf, tagIn, type Version } from './range.ts';
+import { isNotReady, typeOf } from './types.ts';
 
 export const maxFileBytes = 200_000_000;
 export const maxAccidentBytes = 1_000_000_000;
@@ -25,6 +35,9 @@ const longestMs = 3 * dayMs;
 const maxAttempts = 12;
 
 const maxRedirects = 3;
+
+/** How many lanes an invocation copies from at a time: six connections may wait for a response. */
+const lanesAtOnce = 4;
 
 /** How long a part of a copy may take: an invocation lives 30 s, and begins nothing after ten. */
 const callMs = 18_000;
@@ -56,71 +69,106 @@ export async function startCopies(env: Env, now = Date.now()): Promise<void> {
   await send(env.DELIVERIES, messages);
 }
 
-/** Copies an account's files, some parts of one after the other, and asks for another run if there is more. */
+/**
+ * Copies an account's files, some parts at a time, and asks for another run if there is more. Each lane, of a connection
+ * and a server, has one file copied at a time, so that a slow server delays its own.
+ */
 export async function copyEvidence(env: Env, accountId: string, budget = newBudget()): Promise<void> {
   const bucket = bucketOf(env);
   if (!bucket) return;
   const bindings = within(env, budget);
-  const done = await withLease(bindings, leaseOf(accountId), (lease) =>
-    inSteps(budget, async () => {
-      const file = await claim(lease.db, accountId);
-      if (file) await record(env, lease, file, await step(env, bucket, lease, file, budget));
-      return file !== undefined;
-    }),
-  ).catch((error: unknown) => {
-    fault('error', 'A job failed', { job: 'evidence', accountId }, error);
-    return 'busy'; // what it has claimed is due again
+  let isLost = false;
+  const done = await withLease(bindings, leaseOf(accountId), async (lease) => {
+    const lanes = new Map<string, Promise<void>>();
+    const copyNext = async (file: Claimed) => {
+      try {
+        await record(env, bucket, lease, file, await step(env, bucket, lease, file, budget));
+      } catch (error) {
+        fault('error', 'A job failed', { job: 'evidence', accountId }, error); // it is due again
+        isLost ||= refusalIn(error) !== undefined;
+      }
+      lanes.delete(file.lane);
+    };
+    while (isLeft(budget) && !isLost) {
+      const file = lanes.size < lanesAtOnce ? await claim(lease.db, accountId, [...lanes.keys()]) : undefined;
+      if (file) lanes.set(file.lane, copyNext(file));
+      else if (lanes.size > 0) await Promise.race(lanes.values());
+      else break;
+    }
+    await Promise.all(lanes.values());
   });
-  if (done === 'busy' || isLeft(budget)) return;
+  if (done === 'busy' || isLost || isLeft(budget)) return;
   const again: CopyMessage = { copy: accountId };
   await send(env.DELIVERIES, [again]);
 }
 
-/** A file to be copied. Of its parts all but the last have `partBytes`, which is there once `bytes` is known. */
+/** A file to be copied. */
 type Claimed = {
   id: string;
   accountId: string;
   connectionId: string;
   accidentId: string;
+  lane: string;
   kind: NewEvidence['kind'];
   source: string;
   upload: string | null;
   attempts: number;
   createdAt: number;
-  /** How much of the accident is stored already. */
-  stored: number;
+  /** That of its accident. */
+  reportUrl: string | null;
 };
 
-type Upload = { id: string; type: string; parts: R2UploadedPart[]; bytes?: number };
+/** How far a copy has come. Its parts all have `partBytes`, but for the last one. */
+type Upload = Version & {
+  id: string;
+  type: string;
+  parts: R2UploadedPart[];
+  /** Whether the server sent what does not continue the parts: it is then asked for the whole file at once. */
+  isWhole: boolean;
+  /** Once all parts are there. */
+  bytes?: number;
+};
 
 /** What became of a file: it is to be continued, has failed for now or for good, or is stored. */
-type Outcome =
-  | 'more'
-  | { failed: string; final?: boolean; restarts?: true }
-  | { type: string; bytes: number; sha256: string };
+type Outcome = 'more' | Failure | { type: string; bytes: number; sha256: string };
 
-/** Takes the next file. Should this invocation be killed, it is due again, ever later. */
-async function claim(db: Database, accountId: string): Promise<Claimed | undefined> {
+type Failure = { failed: string; final?: boolean; restarts?: true };
+
+/**
+ * Takes the next file of a lane that chance chooses, as the archive chooses accounts, but for those in which one is being
+ * copied. Should this invocation be killed, it is due again, ever later.
+ */
+async function claim(db: Database, accountId: string, lanes: string[]): Promise<Claimed | undefined> {
   const now = Date.now();
-  const due = sql`
-    select e.id from evidence e join accounts a on a.id = e.account_id and a.status = 'active' and ${isKept(now)}
-    where e.account_id = ${accountId} and next_at <= ${now} and ${notMoving(sql`e.account_id`)}
-    order by next_at limit 1`;
+  const waiting = sql`evidence where account_id = ${accountId} and next_at is not null`;
+  const next = sql`
+    with recursive lanes (name) as (
+      select min(lane) from ${waiting}
+      union all
+      select (select min(lane) from ${waiting} and lane > lanes.name) from lanes where name is not null)
+    select id from (
+      select (select e.id from evidence e join accounts a on a.id = e.account_id and a.status = 'active' and ${isKept(now)}
+        where e.account_id = ${accountId} and e.lane = lanes.name and e.next_at <= ${now} and ${notMoving(sql`e.account_id`)}
+        order by e.next_at limit 1) as id
+      from lanes where name not in ${jsonList(lanes)})
+    where id is not null order by random() limit 1`;
   const [file] = await transaction(
     db,
     writeReturning<Claimed>(db)`
       update evidence set attempts = attempts + 1, next_at = ${now} + ${minuteMs} * (1 << min(attempts, 9))
-      where id in (${due})
-      returning id, account_id as accountId, connection_id as connectionId, accident_id as accidentId, kind, source,
-        upload, attempts, created_at as createdAt, (
-          select coalesce(sum(bytes), 0) from evidence o
-          where o.accident_id = evidence.accident_id and o.state = 'stored') as stored`,
+      where id in (${next})
+      returning id, account_id as accountId, connection_id as connectionId, accident_id as accidentId, lane, kind,
+        source, upload, attempts, created_at as createdAt,
+        (select report_url from accidents a where a.id = evidence.accident_id) as reportUrl`,
   );
   return file;
 }
 
 /** The server of a file fails, not we. */
 class Unreachable extends Error {}
+
+/** A link leads to where we call nobody. */
+class Forbidden extends Error {}
 
 const reaching = <T>(work: Promise<T>): Promise<T> =>
   work.catch((cause: unknown) => {
@@ -140,6 +188,7 @@ async function step(
     if (upload?.bytes !== undefined) return await complete(bucket, file, upload);
     return await copyParts(env, bucket, lease, file, upload, budget);
   } catch (error) {
+    if (error instanceof Forbidden) return { failed: error.message, final: true };
     if (!(error instanceof Unreachable)) throw error;
     const isLate = /timeout|timed out|abort/i.test(String(error.cause));
     return { failed: isLate ? 'The server took too long' : 'The server could not be reached' };
@@ -150,71 +199,113 @@ async function step(
 async function copyParts(
   env: Env,
   bucket: R2Bucket,
-  { db, commit }: Lease,
+  lease: Lease,
   file: Claimed,
   begun: Upload | null,
   budget: Budget,
 ): Promise<Outcome> {
   const key = keyOf(file);
-  const at = (begun?.parts.length ?? 0) * partBytes;
-  const response = await get(env, file.source, at);
-  if (typeof response === 'string') return { failed: response, final: true };
-  const { ok, status, headers } = response;
-  const isEnd = status === 416 && at > 0;
-  if (!ok && !isEnd) {
+  const known = begun?.isWhole ? null : begun;
+  const at = (known?.parts.length ?? 0) * partBytes;
+  const signal = AbortSignal.timeout(callMs);
+  let response = await get(env, file.source, signal, known ? restFrom(at, known) : {});
+  let span = spanOf(response, at, known ?? nothing);
+  if (known && !span && [206, 416].includes(response.status)) {
+    await response.body?.cancel();
+    response = await get(env, file.source, signal);
+    span = spanOf(response, 0, nothing);
+  }
+  const { status, headers } = response;
+  if (!span) {
     const final = [401, 403, 410].includes(status);
     await response.body?.cancel();
     return { failed: `The server returned ${status}${final ? ': the link has expired' : ''}`, final };
   }
-  // A server without ranges sends everything again: without progress that is noted, it is given up some time.
-  const resumes = at === 0 || status !== 200;
-  const room = Math.min(maxFileBytes, maxAccidentBytes - file.stored);
-  const what = room < maxFileBytes ? 'The accident has more than 1 GB' : 'The file has more than 200 MB';
-  const tooLarge = { failed: what, final: true };
-  let upload = begun && { ...begun, parts: resumes ? begun.parts : [] };
-  let bytes = resumes ? at : 0;
-  if (ok && bytes + Number(headers.get('content-length') ?? 0) > room) {
+  const { from, end, total } = span;
+  const tooMuch = total === null ? undefined : await reserve(lease, file, total);
+  if (tooMuch) {
     await response.body?.cancel();
-    return tooLarge;
+    return tooMuch;
   }
-  for await (const part of ok ? partsOf(response.body) : []) {
+  const isWhole = begun !== null && from === 0;
+  let upload = from > 0 && known ? { ...known, total } : undefined;
+  let bytes = from;
+  for await (const part of status === 416 ? [] : partsOf(response.body)) {
+    if (!upload && isNotReady(part)) return { failed: 'The file is not ready' };
     const type = upload?.type ?? typeOf(file.kind, part);
     if (!type) return { failed: `The file is no ${file.kind} of a known type`, final: true };
     bytes += part.byteLength;
-    if (bytes > room) return tooLarge;
-    upload ??= { id: await begin(bucket, key, type), type, parts: [] };
+    if (bytes > (end ?? bytes)) return { failed: 'The server sent more than it announced' };
+    const tooMuch = total === null ? await reserve(lease, file, bytes) : undefined;
+    if (tooMuch) return tooMuch;
+    if (!upload) {
+      upload = { id: await begin(bucket, key, type), type, parts: [], isWhole, total, tag: tagIn(headers) };
+      if (begun) await lease.commit(progress(lease.db, file, upload));
+      if (begun) await abort(bucket, key, begun.id);
+    }
     const target = await bucket.resumeMultipartUpload(key, upload.id);
     upload.parts.push(await target.uploadPart(upload.parts.length + 1, part));
-    if (!resumes || part.byteLength < partBytes) continue;
-    await commit(progress(db, file, upload));
-    if (!isLeft(budget)) return 'more';
+    if (bytes === total) break;
+    if (part.byteLength < partBytes) continue;
+    await lease.commit(progress(lease.db, file, upload));
+    if (!isWhole && !isLeft(budget)) return 'more';
   }
   if (!upload) return { failed: 'The file is empty' };
-  await commit(progress(db, file, { ...upload, bytes }));
+  if (bytes !== (total ?? bytes)) return { failed: 'The connection ended early' };
+  await lease.commit(progress(lease.db, file, { ...upload, bytes }));
   return 'more';
 }
+
+const nothing: Version = { tag: null, total: null };
+
+/** Reserves so much for a file before it is copied, since others are copied at the same time. Returns why not, if not. */
+async function reserve({ db, commit }: Lease, file: Claimed, bytes: number): Promise<Failure | undefined> {
+  const { id, accountId, accidentId } = file;
+  const [reserved, isOver] = await commit(
+    write(db)`
+      update evidence set bytes = ${bytes} where id = ${id} and ${bytes} <= ${maxFileBytes} and ${bytes} + (
+        select coalesce(sum(bytes), 0) from evidence o where accident_id = ${accidentId} and o.id <> ${id}
+      ) <= ${maxAccidentBytes}`,
+    write(db)`
+      update evidence set bytes = null
+      where id = ${id} and (select sum(bytes) ${ofLastDay(accountId, Date.now())}) > ${maxDayBytes}`,
+  );
+  if (bytes > maxFileBytes) return { failed: 'The file has more than 200 MB', final: true };
+  if (!reserved) return { failed: 'The accident has more than 1 GB', final: true };
+  return isOver ? { failed: 'The account has more than 50 GB today' } : undefined;
+}
+
+/** Ends an upload. One that is unknown is none, and R2 deletes what is left of others after a week. */
+export const abort = async (bucket: R2Bucket, key: string, id: string): Promise<void> => {
+  const upload = await bucket.resumeMultipartUpload(key, id);
+  await upload.abort().catch(() => {});
+};
 
 const begin = async (bucket: R2Bucket, key: string, contentType: string): Promise<string> =>
   (await bucket.createMultipartUpload(key, { httpMetadata: { contentType } })).uploadId;
 
-/** Calls the server for the rest of a file, and follows redirects to allowed addresses. Returns why not, if not. */
-async function get(env: Env, source: string, at: number): Promise<Response | string> {
+/** Calls the server of a file, and follows redirects to allowed addresses. @throws Forbidden */
+async function get(
+  env: Env,
+  source: string,
+  signal: AbortSignal,
+  more: Record<string, string> = {},
+): Promise<Response> {
   const headers = {
     'User-Agent': `FleetDataService/${version}`,
     'Accept-Encoding': 'identity',
-    ...(at > 0 && { Range: `bytes=${at}-` }),
+    ...more,
   };
-  const signal = AbortSignal.timeout(callMs);
   let url = source;
   for (let hops = 0; hops <= maxRedirects; hops++) {
-    if (!isAllowed(env, url)) return 'Its address is not allowed';
+    if (!isAllowed(env, url)) throw new Forbidden('Its address is not allowed');
     const response = await reaching(fetch(url, { headers, redirect: 'manual', signal }));
     const next = response.status >= 300 && response.status < 400 && response.headers.get('location');
     if (!next) return response;
     await response.body?.cancel();
     url = URL.parse(next, url)?.href ?? '';
   }
-  return 'The link redirects too often';
+  throw new Forbidden('The link redirects too often');
 }
 
 /** Cuts a stream into parts, of which the next overwrites the one before. */
@@ -258,11 +349,21 @@ async function complete(
   return { type, bytes, sha256: new Uint8Array(await digest.digest).toHex() };
 }
 
+/** Notes how far a copy is. One that makes no lasting progress is due again ever later, until it is given up. */
 const progress = (db: Database, { id }: Claimed, upload: Upload) => write(db)`
-  update evidence set upload = ${JSON.stringify(upload)}, attempts = 0, next_at = ${Date.now()} where id = ${id}`;
+  update evidence set upload = ${JSON.stringify(upload)}${
+    upload.isWhole && upload.bytes === undefined ? undefined : sql`, attempts = 0, next_at = ${Date.now()}`
+  }
+  where id = ${id}`;
 
-async function record(env: Env, { db, commit }: Lease, file: Claimed, outcome: Outcome): Promise<void> {
-  const { id, accountId, connectionId, accidentId, source, attempts, createdAt } = file;
+async function record(
+  env: Env,
+  bucket: R2Bucket,
+  { db, commit }: Lease,
+  file: Claimed,
+  outcome: Outcome,
+): Promise<void> {
+  const { id, accountId, connectionId, accidentId, source, attempts, createdAt, reportUrl } = file;
   const now = Date.now();
   if (outcome === 'more') return;
   const isFailed = 'failed' in outcome;
@@ -274,18 +375,25 @@ async function record(env: Env, { db, commit }: Lease, file: Claimed, outcome: O
     );
     return;
   }
-  const address = withoutSignature(source).split('?')[0] ?? null;
-  const expires = !isFailed && withoutSignature(source) !== source;
   const page = `${config(env).origin ?? ''}/portal/accidents/${accidentId}#evidence`;
+  const isReport = !isFailed && reportUrl !== null && isSigned(source) && leadToSame(reportUrl, source);
   const ended = isFailed
-    ? sql`state = 'missed', reason = ${outcome.failed}`
-    : sql`state = 'stored', reason = null, source = null, stored_at = ${now}, content_type = ${outcome.type},
-        bytes = ${outcome.bytes}, sha256 = ${outcome.sha256}`;
-  await commit(
-    write(db)`update evidence set ${ended}, upload = null, next_at = null where id = ${id}`,
+    ? sql`state = 'missed', reason = ${outcome.failed}, bytes = null where id = ${id}`
+    : sql`state = 'stored', reason = null, source = null, content_type = ${outcome.type}, bytes = ${outcome.bytes},
+        sha256 = ${outcome.sha256} where id = ${id} and not ${isThere(outcome.sha256)}`;
+  const [done] = await commit(
+    write(db)`update evidence set upload = null, next_at = null, ended_at = ${now}, ${ended}`,
     ...noteEvidence(db, { accountId, connectionId, now }, accidentId, {
-      address: expires ? address : null,
+      link: isReport ? reportUrl : null,
       page,
     }),
   );
+  if (done) return;
+  await bucket.delete(keyOf(file));
+  await commit(forget(db, sql`(${id})`));
 }
+
+/** SQL for whether this content is there already, under another link, or was and is gone. */
+const isThere = (sha256: string): SQL => sql`exists (
+  select 1 from evidence o where o.accident_id = evidence.accident_id and o.id <> evidence.id
+    and o.kind = evidence.kind and o.sha256 = ${sha256} and (o.state = 'gone' or o.camera is evidence.camera))`;

@@ -14,7 +14,8 @@ import { send } from '../../platform/queue.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import { selectByIds } from '../find.ts';
 import { accidents } from '../lists/accidents.ts';
-import { type evidenceKinds, maxEvidence } from '../lists/field-objects.ts';
+import { maxEvidence } from '../lists/field-objects.ts';
+import { identityOf, type NewEvidence } from './link.ts';
 import type { EvidenceFile } from './schema.ts';
 import { fileName } from './types.ts';
 
@@ -31,34 +32,34 @@ export async function keepEvidence(env: Env, caller: Caller, days: number | null
   await send(env.DELIVERIES, [{ job: pruneJob }]);
 }
 
-/** A file that a record links to. */
-export type NewEvidence = {
-  kind: (typeof evidenceKinds)[number];
-  url: string;
-  camera?: string | null | undefined;
-  takenAt?: number | null | undefined;
-};
-
 /** Whether a link leads to a public address, as those of receivers must. */
 export function isAllowed(env: Env, link: string): boolean {
   const { origin, allowLoopbackReceivers: allowLoopback } = config(env);
   return !receiverProblem(link, { ownHost: origin && new URL(origin).hostname, allowLoopback });
 }
 
-/** What signs a link, in its query: the same file has another signature each time it is listed. */
-const signing =
-  /^(?:x-(?:amz|goog|ms)-.*|signature|sig|expires?|policy|key-pair-id|token|awsaccesskeyid|googleaccessid|s[a-z]{1,2})$/i;
+/** How many files of an account are taken, and how much of them is copied, in 24 hours. */
+export const maxDayFiles = 5_000;
+export const maxDayBytes = 50_000_000_000;
 
-/** A link without what signs it. */
-export function withoutSignature(link: string): string {
-  const url = new URL(link);
-  for (const name of [...url.searchParams.keys()]) if (signing.test(name)) url.searchParams.delete(name);
-  return url.href;
-}
+/** How many files an accident has in all, with those that are gone. */
+export const maxEver = 100;
+
+/** How much of a server's name its lane has. */
+const maxHost = 253;
+
+/** How long after a file was missed its link is tried again, if it is sent again. */
+const reviveMs = hourMs;
+
+/** SQL for the files of an account that came in the last 24 hours, in any state, by index. */
+export const ofLastDay = (accountId: string, now: number): SQL => sql`
+  from evidence where account_id = ${accountId} and created_at > ${now - dayMs}
+    and state in ('waiting', 'stored', 'missed', 'gone')`;
 
 /**
- * The statement that adds the files of accidents, if the account keeps evidence, and at most 20 of each; a new link
- * replaces an older one until the file is stored. None is added for a driver who was erased.
+ * The statement that adds the files of accidents, if the account keeps evidence, within limits; a new link replaces an
+ * older one until the file is stored, and the same one revives a file that was missed. None is added for a driver who
+ * was erased, and none that is gone comes back.
  */
 export function addEvidence(
   db: Database,
@@ -67,28 +68,50 @@ export function addEvidence(
 ) {
   const files = accidents.flatMap(({ id: accidentId, driverId, evidence }) =>
     evidence.map((file) => {
-      const identity = `${accidentId} ${file.kind} ${withoutSignature(file.url)}`;
-      return { ...file, id: recordId(connectionId, 'evidence', identity), accidentId, driverId };
+      const id = recordId(connectionId, 'evidence', `${accidentId} ${identityOf(file)}`);
+      const lane = `${connectionId} ${new URL(file.url).host.slice(0, maxHost)}`;
+      return { ...file, id, lane, accidentId, driverId };
     }),
   );
   const json = JSON.stringify([...new Map(files.map((file) => [file.id, file])).values()]);
   return write(db)`
-    insert into evidence (id, account_id, connection_id, accident_id, kind, camera, taken_at, source, next_at, created_at)
+    insert into evidence (id, account_id, connection_id, accident_id, kind, camera, taken_at, source, lane, next_at,
+      created_at)
     select f->>'id', ${accountId}, ${connectionId}, f->>'accidentId', f->>'kind', f->>'camera', f->>'takenAt',
-      f->>'url', ${now}, ${now}
+      f->>'url', f->>'lane', ${now}, ${now}
     from (
-      select f.value as f, (
-          select count(*) from evidence o where o.accident_id = f.value->>'accidentId'
-            and o.id not in (select value->>'id' from json_each(${json}))
-        ) + row_number() over (partition by f.value->>'accidentId' order by e.id is null, f.key) as nth
-      from json_each(${json}) f left join evidence e on e.id = f.value->>'id'
+      select f.value as f, e.id is not null as known,
+        row_number() over (partition by accident order by e.id is null, f.key) + (
+          select count(*) from evidence o where o.accident_id = accident and o.state <> 'gone'
+            and o.id not in (select value->>'id' from json_each(${json}))) as nth,
+        sum(e.id is null) over (partition by accident order by f.key)
+          + (select count(*) from evidence o where o.accident_id = accident) as ever,
+        sum(e.id is null) over (order by f.key) + (select count(*) ${ofLastDay(accountId, now)}) as today
+      from (select key, value, value->>'accidentId' as accident from json_each(${json})) f
+      left join evidence e on e.id = f.value->>'id'
       where exists (select 1 from accounts where id = ${accountId} and evidence_days is not null)
+        and e.state is not 'gone'
         and not exists (select 1 from erased_drivers where id = f.value->>'driverId'))
-    where nth <= ${maxEvidence}
+    where nth <= ${maxEvidence} and (known or (ever <= ${maxEver} and today <= ${maxDayFiles}))
     on conflict (id) do update set source = excluded.source, state = 'waiting', reason = null, attempts = 0,
-        next_at = excluded.next_at
-      where evidence.state <> 'stored' and evidence.source is not excluded.source`;
+        next_at = iif(evidence.source is excluded.source, max(evidence.ended_at + ${reviveMs}, ${now}), ${now})
+      where evidence.state = 'missed' or (evidence.state = 'waiting' and evidence.source is not excluded.source)`;
 }
+
+/**
+ * The statement that keeps of files, given as a JSON list of ids, no more than tells them when a record links to them
+ * again: their identity, and the checksum of what was stored.
+ */
+export const forget = (db: Database, ids: SQL) =>
+  write(db)`
+    update evidence set state = 'gone', camera = null, taken_at = null, source = null, reason = null,
+      content_type = null, bytes = null, upload = null, next_at = null, opened = '{}', ended_at = null
+    where id in ${ids}`;
+
+/** The statement that has an account's copies begin again, in another bucket. */
+export const restartCopies = (db: Database, accountId: string) =>
+  write(db)`
+    update evidence set upload = null where account_id = ${accountId} and next_at is not null`;
 
 /** SQL for what an account `a` keeps of evidence `e`. */
 export const isKept = (now: number): SQL =>
@@ -96,7 +119,7 @@ export const isKept = (now: number): SQL =>
 
 const ofAccident = (caller: Caller, accidentId: string): SQL => sql`
   from evidence e join accounts a on a.id = e.account_id and ${isKept(Date.now())}
-  where e.accident_id = ${accidentId} and e.account_id = ${caller.accountId}
+  where e.accident_id = ${accidentId} and e.account_id = ${caller.accountId} and e.state <> 'gone'
     and ${notBeingDeleted(sql`e.connection_id`)} and ${isWithin(caller, sql`e.connection_id`) ?? sql`true`}`;
 
 const timesOf = ['takenAt', 'storedAt', 'expiresAt'] as const;
@@ -107,8 +130,8 @@ type Stored = Omit<EvidenceFile, (typeof timesOf)[number]> & Record<(typeof time
 const selectEvidence = (db: Database, caller: Caller, accidentId: string, passes = sql`true`) => read<Stored>(
   db,
 )`
-  select e.id, kind, camera, taken_at as takenAt, state, reason, content_type as contentType, bytes, sha256,
-    stored_at as storedAt, e.created_at + a.evidence_days * ${int(dayMs)} as expiresAt
+  select e.id, kind, camera, taken_at as takenAt, state, reason, content_type as contentType, sha256,
+    iif(state = 'stored', bytes, null) as bytes, iif(state = 'stored', ended_at, null) as storedAt, e.created_at + a.evidence_days * ${int(dayMs)} as expiresAt
   ${ofAccident(caller, accidentId)} and ${passes} order by e.created_at, e.id`;
 
 export const evidenceOf = (rows: Stored[]): EvidenceFile[] =>

@@ -6,32 +6,38 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { stepWithLease } from '../../platform/jobs/lease.ts';
+import { fault } from '../../platform/log.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import type { ArchivedRow } from '../lists/archived.ts';
-import { leaseOf } from './copy.ts';
-import { keyOf } from './evidence.ts';
+import { abort, leaseOf } from './copy.ts';
+import { forget, keyOf, pruneJob } from './evidence.ts';
 
 /** R2 deletes 1,000 files at a time. */
 const perStep = 500;
 
 type Row = { id: string; accountId: string; accidentId: string; uploadId: string | null };
 
-/** Deletes some of an account's evidence, files first. Returns '' while there is more, undefined when done. */
+/**
+ * Deletes some of an account's evidence, files first. What `isRemembered` no record brings back. Returns '' while there is
+ * more, undefined when done.
+ */
 export const removeEvidence = (
   env: Env,
   { accountId }: { accountId: string },
   which: SQL = sql`true`,
+  { isRemembered = false } = {},
 ): Promise<string | undefined> =>
   stepWithLease(env, leaseOf(accountId), '', async ({ db, commit }) => {
+    const states = jsonList(['waiting', 'stored', 'missed', ...(isRemembered ? [] : ['gone'])]);
     const found = await read<Row>(db)`
       select id, account_id as accountId, accident_id as accidentId, upload->>'id' as uploadId from evidence
-      where account_id = ${accountId} and ${which} limit ${perStep}`;
+      where account_id = ${accountId} and state in ${states} and ${which} limit ${perStep}`;
     const bucket = bucketOf(env);
     if (found.length === 0) return undefined;
-    for (const row of found)
-      if (row.uploadId) await (await bucket?.resumeMultipartUpload(keyOf(row), row.uploadId))?.abort();
+    for (const row of found) if (bucket && row.uploadId) await abort(bucket, keyOf(row), row.uploadId);
     await bucket?.delete(found.map(keyOf));
-    await commit(write(db)`delete from evidence where id in ${jsonList(found.map(({ id }) => id))}`);
+    const ids = jsonList(found.map(({ id }) => id));
+    await commit(isRemembered ? forget(db, ids) : write(db)`delete from evidence where id in ${ids}`);
     return '';
   });
 
@@ -57,16 +63,27 @@ const duringTrips = (trips: SQL): SQL => sql`accident_id in (
     and a.event_time <= coalesce(t.ended_at + ${15 * minuteMs}, t.started_at + ${dayMs})
   where a.vehicle_id = v.id or (a.vin = v.vin and a.vin <> ''))`;
 
-/** Deletes what accounts no longer keep: after so many days, or because they keep none since. */
+/** Deletes what accounts no longer keep: after so many days, or because they keep none since; in turns. */
 export async function pruneEvidence(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
   const db = openDatabase(env);
+  const failed: string[] = [];
+  let after = '';
   await inSteps(budget, async () => {
     const [found] = await read<{ accountId: string; before: number }>(db)`
       select a.id as accountId, ${before(now)} as before from accounts a
-      where ${notMoving(sql`a.id`)}
-        and exists (select 1 from evidence where account_id = a.id and created_at < ${before(now)}) limit 1`;
-    if (found) await removeEvidence(env, found, sql`created_at < ${found.before}`);
-    return found !== undefined;
+      where a.id > ${after} and ${notMoving(sql`a.id`)} and a.id not in ${jsonList(failed)} and exists (
+        select 1 from evidence where account_id = a.id and state in ('waiting', 'stored', 'missed')
+          and created_at < ${before(now)})
+      order by a.id limit 1`;
+    const isRound = !found && after !== '';
+    after = found?.accountId ?? '';
+    if (!found) return isRound;
+    const which = sql`created_at < ${found.before}`;
+    await removeEvidence(env, found, which, { isRemembered: true }).catch((error: unknown) => {
+      failed.push(found.accountId);
+      fault('error', 'A job failed', { job: pruneJob, accountId: found.accountId }, error);
+    });
+    return true;
   });
 }
 

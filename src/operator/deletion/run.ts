@@ -99,12 +99,14 @@ const steps: Record<Kind, Record<string, Step>> = {
     connection: finish,
   },
   driver: {
-    evidence: (env, deletion) => removeEvidence(env, deletion, ofDriver(deletion.id)),
+    evidence: (env, deletion) => removeEvidence(env, deletion, ofDriver(deletion.id), { isRemembered: true }),
     references: (env, deletion) =>
       eraseReferences(openDatabase(env), deletion.id, noted(deletion, 'changed')),
     archive: (env, { accountId, connectionId, id, cursor }) =>
       eraseFromArchive(env, { accountId, connectionId }, id, cursor, async ({ kind }, rows) =>
-        kind === 'trips' ? removeEvidence(env, { accountId }, onTrips(rows)) : undefined,
+        kind === 'trips'
+          ? removeEvidence(env, { accountId }, onTrips(rows), { isRemembered: true })
+          : undefined,
       ),
     exports: removeExports,
     recipients: inRows('safety_events', 'email', eraseRecipient),

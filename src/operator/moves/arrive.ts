@@ -2,6 +2,7 @@ import { operatorIn } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit/write.ts';
 import { type AccountRow, awaitAccount, forgetMove, setAccount } from '../../accounts/moving.ts';
 import { bucketOf } from '../../fleet/archive/bucket.ts';
+import { restartCopies } from '../../fleet/evidence/evidence.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { config } from '../../platform/config.ts';
 import { read, transaction, write } from '../../platform/db/database.ts';
@@ -103,6 +104,8 @@ async function activate(env: Env, move: Move, account: AccountRow): Promise<void
     audit(db, operatorIn(id), 'changed', 'accounts', id, ['cell']),
     // The wake-up messages for these times are in the other cell's queue.
     forgetTimers(db, id),
+    // Copies that had begun are in the bucket that was left.
+    restartCopies(db, id),
     resumeWebhooks(db, id),
     forgetMove(db, id),
   ]);

@@ -6,9 +6,10 @@ import {
   partBytes,
   startCopies,
 } from '../../../src/fleet/evidence/copy.ts';
+import { maxDayBytes, maxDayFiles, maxEver } from '../../../src/fleet/evidence/evidence.ts';
 import { read } from '../../../src/platform/db/database.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
-import { dayMs } from '../../../src/platform/durations.ts';
+import { dayMs, hourMs } from '../../../src/platform/durations.ts';
 import { allChanges, changes } from '../../support/changes.ts';
 import {
   copyAll,
@@ -18,6 +19,7 @@ import {
   linked,
   media,
   mediaOrigin,
+  partOf,
   video,
 } from '../../support/evidence.ts';
 import { rows, value } from '../../support/rows.ts';
@@ -31,6 +33,10 @@ beforeEach(async () => {
 
 const sha256 = async (bytes: Uint8Array<ArrayBuffer>) =>
   new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)).toHex();
+
+/** A response that announces other bytes than it has. */
+const announced = (length: number, sent: number) =>
+  new Response(video(sent), { headers: { 'content-length': String(length) } });
 
 describe('a file that an accident links to', () => {
   it('is copied in parts, and listed with its checksum; the feed tells of it, and the report is ours', async () => {
@@ -63,6 +69,21 @@ describe('a file that an accident links to', () => {
     expect(stored).toEqual({ source: null, upload: null, next_at: null });
   });
 
+  it.each([
+    ['doc=1&X-Amz-Signature=b', true],
+    ['doc=2&X-Amz-Signature=b', false],
+    ['doc=1', true],
+  ])('is where its accident has its report, if that is the same document: %s', async (query, isSame) => {
+    media({ '/report': '%PDF-1.7' });
+    const link = linked('/report?doc=1&X-Amz-Signature=a', { kind: 'document' });
+    const reportUrl = `${mediaOrigin}/report?${query}`;
+    const { id } = await crash(us, [link], { reportUrl });
+    await copyAll(us);
+    expect((await us.api.get<{ reportUrl: string }>(`/accidents/${id}`)).data.reportUrl).toBe(
+      isSame ? `https://portal.example.com/portal/accidents/${id}#evidence` : reportUrl,
+    );
+  });
+
   it('is not copied unless its account keeps evidence', async () => {
     await keepFor(us, null);
     media({});
@@ -76,7 +97,9 @@ describe('a file that an accident links to', () => {
     let sent = 0;
     const broken = (request: Request) => {
       const from = Number(/\d+/.exec(request.headers.get('range') ?? '')?.[0] ?? 0);
-      if (from === bytes.length) return new Response(null, { status: 416 });
+      const of = `/${bytes.length}`;
+      if (from === bytes.length)
+        return new Response(null, { status: 416, headers: { 'content-range': `bytes *${of}` } });
       const end = from === 0 ? 1.5 * partBytes : bytes.length;
       const chunks = [bytes.slice(from, end)];
       sent += end - from;
@@ -88,7 +111,8 @@ describe('a file that an accident links to', () => {
           else controller.close();
         },
       });
-      return new Response(body, { status: from > 0 ? 206 : 200 });
+      const headers = { 'content-range': `bytes ${from}-${end - 1}${of}` };
+      return from > 0 ? new Response(body, { status: 206, headers }) : new Response(body);
     };
     media({ '/road.mp4': broken });
     const { id } = await crash(us, [linked('/road.mp4')]);
@@ -108,6 +132,109 @@ describe('a file that an accident links to', () => {
     await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 }); // a part, and then all again
     await copyAll(us);
     expect(await filesOf(us, id)).toMatchObject([{ state: 'stored', sha256: await sha256(bytes) }]);
+  });
+
+  it('is copied again as a whole if its server has another version by now, or sends another part', async () => {
+    const [before, after] = [video(2 * partBytes + 1000), video(2 * partBytes + 1000).map((byte) => ~byte)];
+    after.set(before.subarray(0, 24));
+    const asked: (string | null)[] = [];
+    const tagged = (bytes: Uint8Array<ArrayBuffer>, from: number, tag: string) => {
+      const response = partOf(bytes, from);
+      response.headers.set('etag', tag);
+      return response;
+    };
+    const changes = ({ headers }: Request) => {
+      const [range, tag] = [headers.get('range'), headers.get('if-range')];
+      asked.push(range && `${range} if ${tag}`);
+      if (asked.length === 1) return tagged(before, 0, '"1"');
+      return tagged(after, range ? partBytes : 0, '"2"'); // a server that takes no heed of If-Range
+    };
+    const shifts = ({ headers }: Request) => partOf(after, headers.has('range') ? partBytes + 1 : 0);
+    for (const serve of [changes, shifts]) {
+      await rows('delete from evidence');
+      media({ '/road.mp4': serve });
+      const { id } = await crash(us, [linked('/road.mp4')]);
+      await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 });
+      expect(await value(`select json_array_length(upload, '$.parts') from evidence`)).toBe(1);
+      await copyAll(us);
+      expect(await filesOf(us, id)).toMatchObject([{ state: 'stored', sha256: await sha256(after) }]);
+    }
+    expect(asked).toEqual([null, `bytes=${partBytes}- if "1"`, null]);
+  });
+
+  it('is given up if its server has another version each time', async () => {
+    let asked = 0;
+    const bytes = video(2 * partBytes);
+    const serve = ({ headers }: Request) => {
+      const from = Number(/\d+/.exec(headers.get('range') ?? '')?.[0] ?? 0);
+      const { status, headers: said } = partOf(bytes, from);
+      said.set('etag', `"${asked++}"`);
+      return new Response(bytes.subarray(from, 1.5 * partBytes), { status, headers: said });
+    };
+    media({ '/road.mp4': serve });
+    const { id } = await crash(us, [linked('/road.mp4')]);
+    for (let tries = 0; tries < 16; tries++) await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'missed', reason: 'The connection ended early' }]);
+    expect(asked).toBeLessThan(30);
+  });
+
+  it.each([
+    ['a part that nobody asked for', () => partOf(video(1000), 0, true), 'The server returned 206'],
+    ['less than it announced', () => announced(1000, 999), 'The connection ended early'],
+    ['more than it announced', () => announced(1000, 1001), 'The server sent more than it announced'],
+    ['202', () => new Response(video(100), { status: 202 }), 'The server returned 202'],
+    ['that it is not ready', () => Response.json({ status: 'processing' }), 'The file is not ready'],
+  ])('is tried again if its server sends %s', async (_, serve, reason) => {
+    media({ '/road.mp4': serve });
+    const { id } = await crash(us, [linked('/road.mp4')]);
+    await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'waiting', reason }]);
+  });
+
+  it('is kept once, whatever unknown names its link is signed by', async () => {
+    const same = video(100);
+    media({ '/road.mp4': same, '/other.mp4': video(101) });
+    const links = ['/road.mp4?token=1', '/road.mp4?token=2', '/other.mp4'].map((path) => linked(path));
+    const { id } = await crash(us, [...links, linked('/road.mp4?token=1', { camera: 'Cab' })]);
+    const { resume } = await changes(us.apiToken, 'cursor=now');
+    await copyAll(us);
+    const files = await filesOf(us, id);
+    expect(files.map(({ bytes, camera }) => [bytes, camera])).toEqual(
+      expect.arrayContaining([
+        [100, null],
+        [101, null],
+        [100, 'Cab'],
+      ]),
+    );
+    expect(files).toHaveLength(3);
+    expect((await env.ARCHIVE.list({ prefix: `evidence/account=${us.accountId}` })).objects).toHaveLength(3);
+    expect(await allChanges(us.apiToken, `cursor=${resume}`)).not.toEqual([]);
+    await crash(us, links);
+    expect(await filesOf(us, id)).toHaveLength(3);
+  });
+
+  it('is not delayed by others of a slow server, one of which is copied at a time', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let [waiting, most] = [0, 0];
+    const hangs = async () => {
+      most = Math.max(most, ++waiting);
+      await promise;
+      waiting--;
+      return new Response('', { status: 403 });
+    };
+    const slow = 'https://slow.example.com';
+    media({ '/hangs': hangs, '/road.mp4': video(100) }, [mediaOrigin, slow]);
+    await crash(
+      us,
+      Array.from({ length: 20 }, (_, i) => linked('', { url: `${slow}/hangs?file=${i}` })),
+    );
+    const { id } = await crash(us, [linked('/road.mp4')], { sourceId: 'another' });
+    const copying = copyEvidence(env, us.accountId, { until: Date.now() + 5_000, queries: 30 });
+    await vi.waitFor(async () => expect(await filesOf(us, id)).toMatchObject([{ state: 'stored' }]), 5_000);
+    expect([waiting, most]).toEqual([1, 1]);
+    resolve();
+    await copying;
+    expect(most).toBe(1);
   });
 
   it('is followed to where the link redirects, but not to this network', async () => {
@@ -137,8 +264,7 @@ describe('a file that an accident links to', () => {
       'The file is no telemetry of a known type',
     ],
     ['telemetry', 'time,speed\n1,2\n', null],
-    ['document', '%PDF-1.7', null],
-    ['photo', new Uint8Array([0xff, 0xd8, 0xff, 0xe0]), null],
+    ['photo', new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10]), null],
   ])('as %s is what its first bytes say: %o', async (kind, file, reason) => {
     media({ '/file': file });
     const { id } = await crash(us, [linked('/file', { kind })]);
@@ -163,18 +289,64 @@ describe('a file that an accident links to', () => {
     );
   });
 
-  it('is missed once its link is dead, until there is a new one', async () => {
+  it('is missed if the accident has more than 1 GB with what others that are being copied will have', async () => {
+    const large = () => announced(maxFileBytes, 100);
+    media({ '/first': large, '/second': large, '/third': () => announced(100, 99) });
+    const { id } = await crash(us, [linked('/first')]);
+    await copyAll(us);
+    await rows('update evidence set next_at = ?1', Date.now() + dayMs);
+    await crash(us, [linked('/gone')]);
+    await rows(
+      `update evidence set state = 'stored', next_at = null, bytes = ?1 where source like '%gone'`,
+      700_000_000,
+    );
+    await crash(us, [linked('/second'), linked('/third')]);
+    await copyEvidence(env, us.accountId);
+    expect((await filesOf(us, id)).map(({ reason }) => reason).toSorted()).toEqual([
+      'The accident has more than 1 GB',
+      'The connection ended early',
+      'The connection ended early',
+      null,
+    ]);
+  });
+
+  it('waits for the next day if the account has had 50 GB today', async () => {
+    media({ '/road.mp4': video(100) });
+    const { id } = await crash(us, [linked('/road.mp4'), linked('/before')]);
+    await rows(
+      `update evidence set state = 'stored', next_at = null, bytes = ?1 where source like '%before'`,
+      maxDayBytes - 50,
+    );
+    await rows(`update evidence set accident_id = 'another' where source like '%before'`);
+    await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([
+      { state: 'waiting', reason: 'The account has more than 50 GB today' },
+    ]);
+    await rows(`update evidence set created_at = created_at - ?1 where source like '%before'`, dayMs);
+    await copyAll(us);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'stored' }]);
+  });
+
+  it('is missed once its link is dead, until it is sent again an hour later, or another one is', async () => {
     const files: Parameters<typeof media>[0] = { '/road.mp4': () => new Response('', { status: 403 }) };
     media(files);
     const { id } = await crash(us, [linked('/road.mp4?sig=1')]);
     await copyAll(us);
     const reason = 'The server returned 403: the link has expired';
     expect(await filesOf(us, id)).toMatchObject([{ state: 'missed', reason }]);
-    files['/road.mp4'] = video(100);
-    await crash(us, [linked('/road.mp4?sig=1')]); // the same link is as dead as before
+    const began = Date.now();
+    await crash(us, [linked('/road.mp4?sig=1')]);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'waiting', reason: null }]);
+    expect(await value<number>('select next_at from evidence')).toBeGreaterThan(began + hourMs - 60_000);
     await copyAll(us);
-    expect(await filesOf(us, id)).toMatchObject([{ state: 'missed' }]);
+    expect(await filesOf(us, id)).toMatchObject([{ state: 'missed', reason }]);
+    await rows('update evidence set ended_at = ended_at - ?1', hourMs);
+    await crash(us, [linked('/road.mp4?sig=1')]);
+    expect(await value<number>('select next_at from evidence')).toBeLessThanOrEqual(Date.now());
+    await copyAll(us);
+    files['/road.mp4'] = video(100);
     await crash(us, [linked('/road.mp4?sig=2')]);
+    expect(await value<number>('select next_at from evidence')).toBeLessThanOrEqual(Date.now());
     await copyAll(us);
     expect(await filesOf(us, id)).toMatchObject([{ state: 'stored' }]);
   });
@@ -246,6 +418,42 @@ describe('the links of a record', () => {
     ]);
     const { id } = await crash(us, links(15, 15));
     expect(await filesOf(us, id)).toHaveLength(20);
+  });
+
+  it('are at most 5,000 of an account in a day, and 100 of an accident in all', async () => {
+    media({});
+    const { id } = await crash(us, [linked('/first.mp4')]);
+    const add = (count: number, accident: string) =>
+      rows(
+        `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?1)
+       insert into evidence (id, account_id, connection_id, accident_id, kind, lane, state, created_at)
+       select ?2 || i, ?3, ?4, ?2, 'video', '', 'gone', ?5 from n`,
+        count,
+        accident,
+        us.accountId,
+        us.connection.id,
+        Date.now(),
+      );
+    await add(maxDayFiles - 2, 'another');
+    await crash(us, [linked('/first.mp4'), linked('/second.mp4'), linked('/third.mp4')]);
+    expect(await filesOf(us, id)).toHaveLength(2);
+    await rows('delete from evidence');
+    await add(maxEver - 1, id);
+    await crash(us, [linked('/first.mp4'), linked('/second.mp4')]);
+    expect(await filesOf(us, id)).toHaveLength(1);
+  });
+
+  it('to one file are one, the last, with a warning', async () => {
+    const { asked } = media({ '/road.mp4': video(100) });
+    const links = ['?sig=1', '?sig=2'].map((signature) => linked(`/road.mp4${signature}`));
+    const { id, warnings } = await crash(us, links);
+    expect(warnings).toMatchObject([
+      { field: 'evidence.url', message: 'leads to the same file as a later link, which replaced it' },
+    ]);
+    expect(await value('select source from evidence')).toMatch(/sig=2$/);
+    await copyAll(us);
+    expect(await filesOf(us, id)).toHaveLength(1);
+    expect(asked).toHaveLength(1);
   });
 
   it('that cannot be used are dropped with a warning, and the rest is kept', async () => {

@@ -1,11 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { archive } from '../../../src/fleet/archive/job.ts';
-import { copyEvidence } from '../../../src/fleet/evidence/copy.ts';
+import { copyEvidence, leaseOf } from '../../../src/fleet/evidence/copy.ts';
+import { pruneJob } from '../../../src/fleet/evidence/evidence.ts';
 import { pruneEvidence } from '../../../src/fleet/evidence/remove.ts';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { withoutArchive } from '../../support/archive.ts';
 import { copyAll, crash, filesOf, keepFor, linked, media, video } from '../../support/evidence.ts';
+import { listenToLog } from '../../support/log.ts';
 import { driver, trip, vehicle } from '../../support/records.ts';
 import { rows, value } from '../../support/rows.ts';
 import { call, operator, type World, world, worldBefore } from '../../support/world.ts';
@@ -35,7 +37,7 @@ async function stored(of: World, more: object = {}): Promise<string> {
 /** The files that are kept, and that none is without its row, nor a row without its file. */
 async function kept(): Promise<number> {
   const { objects } = await env.ARCHIVE.list({ prefix: 'evidence/' });
-  const found = await rows<{ id: string }>('select id from evidence order by id');
+  const found = await rows<{ id: string }>(`select id from evidence where state <> 'gone' order by id`);
   expect(objects.map(({ key }) => key.split('/').at(-1)).toSorted()).toEqual(found.map(({ id }) => id));
   return found.length - (await filesOf(them, theirs)).length;
 }
@@ -104,6 +106,67 @@ describe('evidence is deleted with its file', () => {
     expect(await kept()).toBe(2);
   });
 
+  /** Has another invocation hold a lease: the job that begins in the background then does nothing. */
+  const hold = (name: string) =>
+    rows(
+      `insert into jobs (name, holder, leased_until) values (?1, 'another', ?2)
+       on conflict do update set holder = excluded.holder, leased_until = excluded.leased_until`,
+      name,
+      Date.now() + dayMs,
+    );
+  afterEach(() => rows(`delete from jobs where holder = 'another'`));
+
+  it('although an upload cannot be ended, and other accounts fail', async () => {
+    await hold(pruneJob);
+    media({ '/half.mp4': () => new Response(new Blob([video(6_000_000)]).stream()) });
+    await crash(us, [linked('/half.mp4')]);
+    await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 });
+    await rows(`update evidence set upload = json_set(upload, '$.id', 'gone') where upload is not null`);
+    await rows('update evidence set created_at = created_at - ?1', 31 * dayMs);
+    const fails = (account: string) => ({
+      ...env,
+      ARCHIVE: new Proxy(env.ARCHIVE, {
+        get: (bucket, name) =>
+          name === 'delete'
+            ? (keys: string[]) =>
+                keys.some((key) => key.includes(account))
+                  ? Promise.reject(new Error('no'))
+                  : bucket.delete(keys)
+            : Reflect.get(bucket, name).bind(bucket),
+      }),
+    });
+    const states = async () =>
+      Object.fromEntries(
+        (await rows('select account_id, state from evidence')).map((row) => [row.account_id, row.state]),
+      );
+    const first = us.accountId < them.accountId ? us : them;
+    const second = first === us ? them : us;
+    const log = listenToLog();
+    await pruneEvidence(fails(first.accountId));
+    expect(log.lines('fault')).toMatchObject([{ message: 'A job failed', accountId: first.accountId }]);
+    expect((await states())[second.accountId]).toBe('gone');
+    expect((await states())[first.accountId]).not.toBe('gone');
+    await pruneEvidence(env);
+    expect(await kept()).toBe(0);
+  });
+
+  it('while files of another account are being copied', async () => {
+    await hold(pruneJob);
+    await rows('update evidence set created_at = created_at - ?1', 31 * dayMs);
+    await stored(us);
+    await rows(
+      'update evidence set created_at = created_at - ?1 where account_id = ?2',
+      31 * dayMs,
+      us.accountId,
+    );
+    const first = us.accountId < them.accountId ? us : them;
+    await hold(leaseOf(first.accountId));
+    await pruneEvidence(env, Date.now(), { until: Date.now() + 2_000, queries: 100 });
+    expect(await rows(`select account_id from evidence where state <> 'gone'`)).toEqual([
+      { account_id: first.accountId },
+    ]);
+  });
+
   it.each(['connection', 'account'])('with its %s, even half copied', async (what) => {
     await stored(us);
     media({ '/half.mp4': () => new Response(new Blob([video(6_000_000)]).stream()) });
@@ -116,6 +179,60 @@ describe('evidence is deleted with its file', () => {
     await continueDeletions(env);
     const left = await rows('select 1 from evidence where account_id = ?1', us.accountId);
     expect([left, await kept()]).toEqual([[], 0]);
+  });
+});
+
+describe('no record brings back', () => {
+  /** Sends a record, before and after something, and finds what is kept, and what is remembered besides. */
+  const afterwards = async (record: object, does: () => Promise<unknown>, later = record) => {
+    await stored(us, record);
+    const before = await rows<Row>('select * from evidence where account_id = ?1', us.accountId);
+    await does();
+    const { id } = await crash(us, [linked('/road.mp4'), linked('/road.mp4?token=new')], later);
+    await copyAll(us);
+    expect(await filesOf(us, id)).toEqual([]);
+    const { objects } = await env.ARCHIVE.list({ prefix: `evidence/account=${us.accountId}` });
+    expect(objects).toEqual([]);
+    const [row] = await rows<Row>('select * from evidence where id = ?1', before[0]?.id);
+    const { state, source, camera, taken_at, opened, sha256 } = row ?? {};
+    expect({ state, source, camera, taken_at, opened, sha256 }).toEqual({
+      ...{
+        state: 'gone',
+        source: null,
+        camera: null,
+        taken_at: null,
+        opened: '{}',
+        sha256: before[0]?.sha256,
+      },
+    });
+  };
+  type Row = Record<string, unknown>;
+
+  const erase = async () => {
+    const id = await value('select id from drivers where account_id = ?1', us.accountId);
+    await operator.post(`/operator/drivers/${id}/erasure`, {});
+    await continueDeletions(env);
+  };
+
+  it('the evidence of a driver who was erased, whom only a trip names', async () => {
+    const [began, ended] = [-2, 0].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString());
+    const eventTime = new Date(Date.now() - 3_600_000).toISOString();
+    const own = trip({ sourceId: 'their trip', driver: 'driver-1', startedAt: began, endedAt: ended });
+    await us.send(vehicle(), driver(), own);
+    await afterwards({ sourceId: 'theirs', eventTime }, erase);
+  });
+
+  it('the evidence of a driver who was erased, when a later level leaves them out', async () => {
+    await us.send(driver());
+    const crashed = { sourceId: 'theirs', notificationLevel: 2 };
+    await afterwards({ ...crashed, driver: 'driver-1' }, erase, { ...crashed, notificationLevel: 3 });
+  });
+
+  it('evidence that has expired', async () => {
+    await afterwards({ sourceId: 'old' }, async () => {
+      await rows('update evidence set created_at = created_at - ?1', 31 * dayMs);
+      await pruneEvidence(env);
+    });
   });
 });
 

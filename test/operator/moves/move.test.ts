@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { copyEvidence, partBytes } from '../../../src/fleet/evidence/copy.ts';
 import { movedTables } from '../../../src/operator/deletion/rows.ts';
 import {
   allRows,
@@ -12,10 +13,11 @@ import {
   rowsIn,
   workOn,
 } from '../../support/cells.ts';
+import { crash, keepFor, linked, media, video } from '../../support/evidence.ts';
 import { fullAccount } from '../../support/full-account.ts';
 import { vehicle } from '../../support/records.ts';
 import { rowsOf, tableNames } from '../../support/rows.ts';
-import { as, type World } from '../../support/world.ts';
+import { as, type World, world } from '../../support/world.ts';
 
 beforeAll(prepareCells);
 
@@ -113,3 +115,22 @@ it.each(['main', 'eu', 'router'])(
     await removeLeft('main');
   },
 );
+
+it('copies of evidence that had begun begin again in the other bucket', async () => {
+  const us = await world();
+  await keepFor(us, 30);
+  const bytes = video(3 * partBytes);
+  media({ '/road.mp4': bytes });
+  await crash(us, [linked('/road.mp4')]);
+  await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 });
+  const upload = async (name: string) =>
+    (await rowsIn(name, 'select upload from evidence where account_id = ?1', us.accountId))[0]?.upload;
+  expect(await upload('main')).not.toBeNull();
+  await moveTo(us.accountId, there);
+  expect(await upload('eu')).toBeNull();
+  await rowsIn('eu', 'update evidence set next_at = 0 where account_id = ?1', us.accountId);
+  await copyEvidence(cell('eu'), us.accountId, { until: Date.now() + 60_000, queries: 800 });
+  expect(await rowsIn('eu', 'select state, bytes from evidence where account_id = ?1', us.accountId)).toEqual(
+    [{ state: 'stored', bytes: bytes.length }],
+  );
+});

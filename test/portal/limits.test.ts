@@ -37,14 +37,16 @@ beforeEach(() => {
 
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 const caller = () => operatorIn(us.accountId);
-const addEvents = (count: number, changes: (i: number) => object = () => ({})) =>
-  addRows('safety_events', count, (i) => ({
+const addEvents = (count: number, changes: (i: number) => object = () => ({})) => {
+  const latest = Date.now() - 1000; // of all: time passes while the rows are made
+  return addRows('safety_events', count, (i) => ({
     ...mine,
     source_id: newId(),
-    started_at: Date.now() - 1000 - i,
+    started_at: latest - i,
     event_risk: 1,
     ...changes(i),
   }));
+};
 const addVehicles = (count: number, name = 'Truck') =>
   addRows('vehicles', count, () => ({ ...mine, name, status: 'active' }));
 const addConnections = (count: number) =>

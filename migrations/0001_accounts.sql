@@ -82,7 +82,8 @@ create table portal_users (
   gets_alerts     integer not null default 1, -- 0: has turned these emails off
   role            text not null default 'admin' check (role in ('admin', 'member', 'viewer')),
   time_zone       text,                       -- as they chose, by its IANA name, or null for that of their browser
-  links_at        text not null default '[]' check (json_valid(links_at)) -- when they asked for sign-in links in the last day
+  links_at        text not null default '[]' check (json_valid(links_at)), -- when they asked for sign-in links in the last day
+  subject         text                        -- the hash of what their provider called them by first, since its settings are as they are
 ) strict, without rowid;
 create unique index portal_users_by_address on portal_users (email, account_id);
 create index portal_users_by_account on portal_users (account_id, created_at, id);

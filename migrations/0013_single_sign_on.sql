@@ -11,9 +11,19 @@ create table single_sign_on (
 -- The email domains whose people must sign in so, once they are proven to be the account's.
 create table sign_in_domains (
   account_id text not null references accounts (id),
-  domain     text not null, -- in lower case
-  proven_at  integer,       -- null: not proven yet
+  domain     text not null,    -- in lower case
+  proven_at  integer,          -- when its DNS last named the account, null: not proven
+  checked_at integer not null, -- when its DNS was last asked
   primary key (account_id, domain)
 ) strict, without rowid;
 -- A proven domain belongs to one account. The domain of each address that is typed to sign in is looked up here.
 create unique index sign_in_domains_proven on sign_in_domains (domain) where proven_at is not null;
+-- The job that checks them again reads those that are due.
+create index sign_in_domains_due on sign_in_domains (proven_at) where proven_at is not null;
+
+-- People who were removed, by the hash of their address: their provider does not add them again.
+create table removed_people (
+  account_id text not null references accounts (id),
+  hash       text not null,
+  primary key (account_id, hash)
+) strict, without rowid;

@@ -147,7 +147,7 @@ describe('beside an account with 20,000 rows in every table', () => {
     await remove(`drivers/${person?.id}/erasure`, {});
     await remove(`connections/${us.connections[1]?.id}/deletion`, { name: 'Samsara' });
     const to = { bindings: { ...cells, main: watched } };
-    for (let state = "", turns = 0; state !== "done" && turns < 100; turns++) {
+    for (let state = '', turns = 0; state !== 'done' && turns < 100; turns++) {
       const { data, message } = await workOn(us.accountId, ['main', 'eu'], to);
       if (data?.problem) throw new Error(data.problem);
       state = data?.state ?? message;

@@ -15,6 +15,7 @@ import { dayMs, hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import type { Role } from '../platform/roles.ts';
 import { audit } from './audit/write.ts';
+import { removedHash } from './single-sign-on.ts';
 
 /** A person of an account; pending until `confirmedAt`, their first sign-in. */
 export type PortalUser = typeof portalUsers.$inferSelect;
@@ -31,8 +32,9 @@ export async function addPortalUser(
   alongside: (db: Database) => Statements,
 ): Promise<PortalUser> {
   const { accountId } = caller;
+  const hash = await removedHash(accountId, email);
   const { users } = await asCaller(env, caller, (db) => ({
-    ...addPending(db, caller, { email, role }),
+    ...addPending(db, caller, { email, role, hash }),
     alongside: alongside(db),
     users: readRows(db, portalUsers)`where email = ${email} and account_id = ${accountId}`,
   }));
@@ -42,10 +44,14 @@ export async function addPortalUser(
   throw invalid('This address cannot be added', [{ field: 'email', message }]);
 }
 
+/** A person to be added, and by which they are known if they were removed. */
+type Added = { email: string; role: Role; hash: string };
+
 /** The statements that add a pending person, or give one the new role; an account's first is an admin. */
-export const addPending = (db: Database, caller: Caller, { email, role }: { email: string; role: Role }) => {
+const addPending = (db: Database, caller: Caller, { email, role, hash }: Added) => {
   const ours = sql`account_id = ${caller.accountId}`;
   return {
+    returned: write(db)`delete from removed_people where ${ours} and hash = ${hash}`,
     added: write(db)`
       insert into portal_users (id, account_id, email, created_at, role)
       select ${newId()}, ${caller.accountId}, ${email}, ${Date.now()},
@@ -112,10 +118,20 @@ export async function setRole(env: Env, caller: Caller, userId: string, role: Ro
   return known(changed);
 }
 
-/** Removes a person, also the last admin if operators do it. @throws Refusal: invalid */
+/**
+ * Removes a person, also the last admin if operators do it, and remembers that: their provider does not add them again.
+ * @throws Refusal: invalid
+ */
 export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
+  const { accountId } = caller;
+  const user = await findPortalUser(env, caller, userId);
+  if (!user) throw invalid(unknownUser);
+  const hash = await removedHash(accountId, user.email);
   const { removed } = await asCaller(env, caller, (db) => ({
-    allowed: 'operator' in caller ? undefined : unlessLastAdmin(db, caller, userId),
+    allowed:
+      'operator' in caller ? unlessOnlyByLink(db, caller, userId) : unlessLastAdmin(db, caller, userId),
+    remembered: write(db)`
+      insert into removed_people (account_id, hash) values (${accountId}, ${hash}) on conflict do nothing`,
     audited: audit(db, caller, 'deleted', 'portal_users', userId),
     removed: writeRows(db, portalUsers)`delete from portal_users where ${own(caller, userId)}`,
   }));
@@ -123,9 +139,11 @@ export async function removePortalUser(env: Env, caller: Caller, userId: string)
 }
 
 function known([user]: PortalUser[]): PortalUser {
-  if (!user) throw invalid('Unknown user');
+  if (!user) throw invalid(unknownUser);
   return user;
 }
+
+const unknownUser = 'Unknown user';
 
 const own = ({ accountId }: Caller, userId: string) => sql`id = ${userId} and account_id = ${accountId}`;
 
@@ -142,6 +160,16 @@ const unlessLastAdmin = (db: Database, { accountId }: Caller, userId: string) =>
       where id = ${userId} and account_id = ${accountId} and role = 'admin' and confirmed_at is not null))
     and not exists (select 1 from single_sign_on where account_id = ${accountId} and link_user_id = ${userId})`,
     'An account needs at least one admin. Choose another first, also for links under Settings → Sign-in.',
+  );
+
+/** Refuses to remove the one who can use a link while others must use the provider, which may have failed. */
+const unlessOnlyByLink = (db: Database, { accountId }: Caller, userId: string) =>
+  refuseUnless(
+    db,
+    sql`not exists (
+      select 1 from single_sign_on s join sign_in_domains d on d.account_id = s.account_id
+      where s.account_id = ${accountId} and s.link_user_id = ${userId} and d.proven_at is not null)`,
+    'Nobody else of this account can sign in by a link. Turn its single sign-on off first, or have another chosen.',
   );
 
 /** How many people an account can invite in 24 hours. */
@@ -165,6 +193,7 @@ export async function invite(
   const { accountId } = caller;
   const now = Date.now();
   const ours = sql`account_id = ${accountId}`;
+  const hash = await removedHash(accountId, email);
   const { invited } = await asCaller(env, caller, (db) => ({
     old: write(db)`delete from invitations where ${ours} and id in (
       select id from invitations where ${ours} and sent_at <= ${now - dayMs})`,
@@ -175,7 +204,9 @@ export async function invite(
     ),
     unused: write(db)`
       delete from portal_users where ${ours} and confirmed_at is null and created_at <= ${now - pendingMs}`,
-    ...addPending(db, caller, { email, role }),
+    ...addPending(db, caller, { email, role, hash }),
+    // Whoever has the address now at the provider is accepted with that.
+    accepted: write(db)`update portal_users set subject = null where ${ours} and email = ${email}`,
     invited: writeReturning<{ emailed: number }>(db)`
       insert into invitations (account_id, id, email, sent_at, emailed)
       select ${accountId}, ${newId()}, ${email}, ${now}, not exists (

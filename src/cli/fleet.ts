@@ -29,6 +29,7 @@ const groups: { [name: string]: [about: string, commands: (Derived | (() => Comm
         { status: 'active' },
         'Activate an account, and cancel its deletion',
       ],
+      ['single-sign-on-off', 'POST /accounts/:id/single-sign-on/off'],
       moveAccountCommand,
       deleteAccountCommand,
     ],

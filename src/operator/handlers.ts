@@ -8,6 +8,7 @@ import {
 import { listAllAudit, listAudit } from '../accounts/audit/list.ts';
 import { addPortalUser, listPortalUsers, type PortalUser, removePortalUser } from '../accounts/people.ts';
 import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
+import { turnOffSingleSignOn } from '../accounts/single-sign-on.ts';
 import { issueToken, listTokens, revokeToken } from '../accounts/tokens/service.ts';
 import { dayOf, type Part } from '../fleet/archive/bucket.ts';
 import { repairDay } from '../fleet/archive/remove.ts';
@@ -85,6 +86,8 @@ export const handlers: Handlers<typeof operations> = {
   addUser: async ({ env, caller, body: { email, role } }) =>
     withPending(await addPortalUser(env, caller, email, role, (db) => ruleOfFirst(db, caller))),
   removeUser: async ({ env, caller, userId }) => withPending(await removePortalUser(env, caller, userId)),
+
+  turnOffSingleSignOn: ({ env, caller }) => turnOffSingleSignOn(env, caller),
 
   async makeSignInLink({ env, body: { email, accountId } }) {
     const [link, ...others] = await createSignInLinks(env, email, accountId);

@@ -20,6 +20,7 @@ import { pruneNotifications } from '../webhooks/notifications/remove.ts';
 import { addUpWaits } from '../webhooks/service-levels/add-up.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { recordSize } from './health/service.ts';
+import { checkDomains } from './sign-in-domains.ts';
 
 /**
  * What the cron does itself each minute: it finds what is due, of which each webhook and connection is one row, and sends
@@ -70,6 +71,8 @@ export const jobs: Jobs = {
   'delete old audit entries': { run: pruneAudit },
   /** 200 rows a step; 1,000 webhooks and connections. */
   're-encrypt': { run: reEncrypt },
+  /** 20 domains a step; each once a week, or once a day while its record is not found; 10 domains. */
+  'check sign-in domains': { run: checkDomains },
   /** A row of each connection, all at once; 1,000 connections. */
   'note which connections are silent': { run: notifyOfSilence },
   /** A row of each account, all at once. */

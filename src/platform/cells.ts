@@ -20,8 +20,17 @@ export const cellHeader = 'Fleet-Cell';
 /** The response header with the id of the version of the Worker that responds. */
 export const versionHeader = 'Worker-Version';
 
-/** The response header of a cell whose account signs in by a provider of its own. */
+/** The response header of a cell whose account signs in by a provider of its own: the account's name, and where to. */
 export const providerHeader = 'Fleet-Provider';
+
+export type ByProvider = { account: string; to?: string };
+
+/** Names can have any text, and headers cannot. */
+export const encodeByProvider = (by: ByProvider): string => encodeURIComponent(JSON.stringify(by));
+export const byProviderIn = ({ headers }: { headers: Headers }): ByProvider | undefined => {
+  const text = headers.get(providerHeader);
+  return text === null ? undefined : JSON.parse(decodeURIComponent(text)); // as a cell wrote it
+};
 
 /** The cells that a response names in that header. */
 export const cellsNamed = ({ headers }: { headers: Headers }): string[] =>

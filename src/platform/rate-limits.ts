@@ -10,9 +10,9 @@ export const rateLimits = {
   OPERATOR_LIMIT: { calls: 100, seconds: 60 },
   /** Per client address: calls of `/health`. */
   HEALTH_LIMIT: { calls: 100, seconds: 60 },
-  /** Per client address: requests for sign-in links. */
-  LINK_REQUEST_LIMIT: { calls: 30, seconds: 60 },
-  /** Per email address: requests for sign-in links. */
+  /** Per client address, which may be an office: requests to sign in. */
+  LINK_REQUEST_LIMIT: { calls: 300, seconds: 60 },
+  /** Per email address: requests for sign-in links; and with the client's address: sign-ins at a provider. */
   SIGN_IN_LIMIT: { calls: 5, seconds: 60 },
   /** Per sign-in link: tries to use it. */
   LINK_LIMIT: { calls: 10, seconds: 60 },

@@ -112,7 +112,7 @@ portalRoutes.get('/sign-in', (c) => signIn.requestPage(c));
 portalRoutes.post('/sign-in', signIn.requestLink);
 portalRoutes.get('/sign-in/link', signIn.confirm);
 portalRoutes.post('/sign-in/link', signIn.signInByLink);
-portalRoutes.get('/sso', comeBack);
+portalRoutes.get('/sso/:account', comeBack);
 portalRoutes.get('/tick', tick);
 portalRoutes.on(form, '/connect', links.outside);
 portalRoutes.on(form, '/connect/withdraw', links.endOutside);

@@ -17,7 +17,7 @@ export function cellOf(request: Request): Named | undefined {
   const { pathname, searchParams } = new URL(request.url);
   const [, by, id = searchParams.get('secret')] = inPath.exec(pathname) ?? inQuery.exec(pathname) ?? [];
   if (by && id) return { by, key: id, cell: cellIn(id) };
-  const attempt = pathname === '/portal/sso' ? attemptCookieOf(request) : undefined;
+  const attempt = pathname.startsWith('/portal/sso/') ? attemptCookieOf(request) : undefined;
   if (attempt) return { by: 'sso', key: attempt, cell: cellIn(attempt) };
   if (/^\/portal(?:\/|$)/.test(pathname)) {
     const cookie = sessionCookieOf(request);

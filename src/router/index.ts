@@ -7,6 +7,7 @@ import { renderFailure, statusOf } from '../platform/http/failures.ts';
 import { cellOf } from './cell-of.ts';
 import { moveAccount, movePath } from './move.ts';
 import { ask, askAll, askAny, health, pass } from './pass.ts';
+import { plainPage } from './plain-page.ts';
 
 /** The Worker in front of several cells. It has no database: the cells decide. */
 export const router = new Hono<App>();
@@ -39,30 +40,17 @@ router.all('*', (c) => {
 });
 
 const down =
-  'Your part of the service does not respond at the moment. Nothing is lost. Reload in some seconds.';
+  '<p>Your part of the service does not respond at the moment. Nothing is lost. Reload in some seconds.</p>';
 
 router.onError((error, c) => {
   identify(c);
   const response = renderFailure(error, c);
   if (response.status !== statusOf('unavailable') || !c.req.header('accept')?.includes('text/html'))
     return response;
-  return c.html(plainPage('Not available', `${down}</p><p>Request ${c.get('requestId')}`), response);
+  return c.html(plainPage('Not available', `${down}<p>Request ${c.get('requestId')}</p>`), response);
 });
 
 export default { fetch: router.fetch } satisfies ExportedHandler<Env>;
 
 /** The same service binding as each cell has. */
 export class Ingest extends ingestBinding(router.fetch) {}
-
-/** A page that needs no styles, scripts or assets. Nothing in it is escaped. */
-export const plainPage = (title: string, text: string): string => `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${title}</title>
-<body style="font: 1rem/1.5 system-ui; max-width: 36rem; margin: 4rem auto; padding: 0 1rem">
-<h1>${title}</h1>
-<p>${text}</p>
-</body>
-</html>
-`;

@@ -1,5 +1,6 @@
+import { html } from 'hono/html';
 import { hashToken } from '../accounts/tokens/format.ts';
-import { boundCells, cellHeader, cellsNamed, mainCell, providerHeader } from '../platform/cells.ts';
+import { boundCells, byProviderIn, cellHeader, cellsNamed, mainCell } from '../platform/cells.ts';
 import { minuteMs } from '../platform/durations.ts';
 import { Refusal } from '../platform/errors.ts';
 import { type Context, identify, ok } from '../platform/http/context.ts';
@@ -9,6 +10,7 @@ import { inTime } from '../platform/in-time.ts';
 import { fault } from '../platform/log.ts';
 import { remembered } from '../platform/remembered.ts';
 import type { Named } from './cell-of.ts';
+import { plainPage } from './plain-page.ts';
 
 /** Passes a request on to one cell. @throws Refusal: unavailable, when it fails or does not respond in time */
 export async function ask(c: Context, cell: string, request: Request): Promise<Response> {
@@ -70,22 +72,39 @@ function refusal(c: Context, { by }: Named): Promise<Response> {
   return ask(c, mainCell, request);
 }
 
-/** How long the other cells are waited for, of which one may lead to a provider. */
+/** How long a sign-in waits for cells that do not respond. */
 const providerMs = 6_000;
 
-/** Passes a sign-in on to every cell. Returns where a provider is used, otherwise the first success, or another. */
+/**
+ * Passes a sign-in on to every cell. Returns where a provider is used, and lets the person choose among several;
+ * otherwise the first success, or another.
+ */
 export async function askAll(c: Context): Promise<Response> {
   const asked = [...boundCells(c.env).keys()].map((cell) => ask(c, cell, c.req.raw.clone()));
   c.executionCtx.waitUntil(Promise.allSettled(asked));
-  const byProvider = asked.map(async (one) =>
-    (await one).headers.has(providerHeader) ? one : Promise.reject(new Error('by link')),
-  );
-  const reply = await inTime(Promise.any(byProvider), providerMs).catch(() => undefined);
-  if (reply) return reply;
+  const replies: Response[] = [];
+  const all = asked.map(async (one) => void replies.push(await one));
+  await inTime(Promise.allSettled(all), providerMs).catch(() => undefined);
+  const byProvider = replies.filter((reply) => byProviderIn(reply));
+  if (byProvider.length > 1) return choice(c, byProvider);
+  if (byProvider[0]) return byProvider[0];
   const successes = asked.map(async (one) => ((await one).ok ? one : Promise.reject(await one)));
   return Promise.any(successes).catch(
     ({ errors }) => errors.find((one: unknown) => one instanceof Response) ?? Promise.reject(errors[0]),
   );
+}
+
+/** The page on which a person chooses among accounts in several cells, each of which has begun a sign-in. */
+async function choice(c: Context, replies: Response[]): Promise<Response> {
+  for (const cookie of replies.flatMap(({ headers }) => headers.getSetCookie()))
+    c.header('Set-Cookie', cookie, { append: true });
+  const accounts = replies.flatMap((reply) => byProviderIn(reply) ?? []);
+  const lines = accounts.map(
+    ({ account, to }) =>
+      html`<li>${to ? html`<a href="${to}">${account}</a>` : `${account}: its sign-in is not available`}</li>`,
+  );
+  identify(c);
+  return c.html(plainPage('Choose an account', String(await html`<ul>${lines}</ul>`)));
 }
 
 /** Asks cells one by one until one responds. @throws Refusal: unavailable */

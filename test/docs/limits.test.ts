@@ -3,7 +3,7 @@ import { auditDays, maxAuditEntries } from '../../src/accounts/audit/prune.ts';
 import { maxInvitationsPerDay } from '../../src/accounts/people.ts';
 import { deadTokenDays } from '../../src/accounts/prune.ts';
 import { linkMs, sessionMs } from '../../src/accounts/sessions.ts';
-import { maxDomains, maxNewcomers, providerSessionMs } from '../../src/accounts/single-sign-on.ts';
+import { maxDomains, maxNewcomers, proof, providerSessionMs } from '../../src/accounts/single-sign-on.ts';
 import { maxConnectionsOfToken } from '../../src/accounts/tokens/connections.ts';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import guide from '../../src/docs/guides/limits.md?raw';
@@ -31,6 +31,7 @@ import { dayMs, hourMs, minuteMs } from '../../src/platform/durations.ts';
 import { maxLargeWaiting } from '../../src/platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../src/platform/fields.ts';
 import { maxSlice } from '../../src/platform/http/requested-slice.ts';
+import { maxAttempts } from '../../src/platform/http/session-cookie.ts';
 import { rateLimits } from '../../src/platform/rate-limits.ts';
 import { maxCsvRecords } from '../../src/portal/ui/list.tsx';
 import { maxReplyBytes } from '../../src/providers/call.ts';
@@ -134,6 +135,9 @@ it('the guide has the limits that the service keeps to', () => {
     '[exports](/docs/portal#exports) of an account': [maxExportsPerDay, maxExportRecords],
     'a sign-in link works for': [linkMs / minuteMs],
     'a session lasts': [sessionMs / dayMs, providerSessionMs / hourMs],
+    'sign-ins at a provider': [rateLimits.SIGN_IN_LIMIT.calls, maxAttempts],
+    'requests to sign in': [rateLimits.LINK_REQUEST_LIMIT.calls],
+    "a domain's record is missing": [proof.lapsesMs / (7 * dayMs)],
     '[single sign-on](/docs/portal#single-sign-on) of an account': [maxDomains, maxNewcomers],
     'connect links that are not used yet': [maxOpenLinks, connectLinkMs / dayMs],
     'tests, replays, invitations, new tokens, exports and their downloads': [calls],

@@ -45,8 +45,13 @@ it.each<[string, string | undefined, string?]>([
 ])('cookies %s name the cell %s', (cookie, cell, base) => {
   const found = cellOf(request('/portal/events?a=b', { cookie, 'x-api-key': 'junk' }, base));
   expect(found?.cell).toBe(cell);
-  const attempt = cookie.replaceAll('session=', 'sso=');
-  expect(cellOf(request('/portal/sso?code=a', { cookie: attempt }, base))?.cell).toBe(cell);
+  const state = 'a'.repeat(64);
+  const attempt = cookie.replaceAll('session', `sso-${state.slice(0, 16)}`);
+  const comesBack = (query: string) =>
+    cellOf(request(`/portal/sso/id?code=a${query}`, { cookie: attempt }, base));
+  expect(comesBack(`&state=${state}`)?.cell).toBe(cell);
+  // Each sign-in has its own.
+  for (const query of ['', '&state=', `&state=${'b'.repeat(64)}`]) expect(comesBack(query)).toBeUndefined();
   // Outside the portal nobody reads them.
   expect(cellOf(request('/portals', { cookie }, base))).toBeUndefined();
 });

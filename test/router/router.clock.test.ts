@@ -1,6 +1,6 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { generateToken } from '../../src/accounts/tokens/format.ts';
-import { mainCell } from '../../src/platform/cells.ts';
+import { encodeByProvider, mainCell } from '../../src/platform/cells.ts';
 import { router } from '../../src/router/index.ts';
 import { listenToLog } from '../support/log.ts';
 
@@ -216,10 +216,38 @@ it('pages that name no cell come from the first that responds', async () => {
 });
 
 it.each([200, 503])('somebody whose cell has their provider sees its page, also with %d', async (status) => {
-  const byProvider = () => says(status, { 'fleet-provider': 'yes' });
+  const byProvider = () => says(status, { 'fleet-provider': encodeByProvider({ account: 'Größe' }) });
   const { ask } = inFront({ main: ok, eu: byProvider, us: () => undefined });
   const response = await ask('/portal/sign-in', { method: 'POST', body: 'email=a@b.example' });
   expect([response.status, response.headers.has('fleet-provider')]).toEqual([status, true]);
+});
+
+it('somebody chooses among accounts where several cells have the domain, each of which has begun', async () => {
+  const byProvider = (cell: string, account: string, to?: string) => () =>
+    says(to ? 200 : 503, {
+      'fleet-provider': encodeByProvider({ account, ...(to && { to }) }),
+      'set-cookie': `__Host-sso-${cell}=${cell}.secret`,
+      refresh: '0; url=https://elsewhere.example.com',
+    });
+  const { ask } = inFront({
+    main: ok,
+    eu: byProvider('eu', 'A <b> & Co', 'https://login.example.com/?a=1&b=2'),
+    us: byProvider('us', 'Second', 'https://other.example.com/'),
+    ap: byProvider('ap', 'Third'),
+    za: () => undefined,
+  });
+  const response = await ask('/portal/sign-in', { method: 'POST', body: 'email=a@b.example' });
+  const page = await response.text();
+  expect(page).toContain('<a href="https://login.example.com/?a=1&amp;b=2">A &lt;b&gt; &amp; Co</a>');
+  expect(page).toContain('<a href="https://other.example.com/">Second</a>');
+  expect(page).toContain('Third: its sign-in is not available');
+  expect(response.headers.getSetCookie()).toEqual(
+    ['eu', 'us', 'ap'].map((one) => `__Host-sso-${one}=${one}.secret`),
+  );
+  expect([response.headers.get('refresh'), response.headers.get('cache-control')]).toEqual([
+    null,
+    'no-store',
+  ]);
 });
 
 it('asking for a sign-in link reaches every cell, also past one that is down', async () => {

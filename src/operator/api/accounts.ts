@@ -120,6 +120,10 @@ export const PortalUser = v.object({
   pending: v.boolean(),
 });
 
+export const ProviderOff = v.object({
+  domains: described(v.array(v.string()), 'Those whose people had to use the provider.'),
+});
+
 export const SignInLinkInput = v.object({ email: Email, accountId: v.optional(Uuid) });
 
 export const SignInLink = v.object({ url: v.string() });
@@ -192,6 +196,11 @@ export const userOperations = {
     call: 'DELETE /accounts/:id/users/:userId',
     summary: 'Remove a user and end their sessions',
     reply: PortalUser,
+  },
+  turnOffSingleSignOn: {
+    call: 'POST /accounts/:id/single-sign-on/off',
+    summary: 'Let all people of an account sign in by a link, until an admin saves its single sign-on again',
+    reply: ProviderOff,
   },
   makeSignInLink: {
     call: 'POST /sign-in-links',

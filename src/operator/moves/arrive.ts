@@ -1,11 +1,12 @@
 import { operatorIn } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit/write.ts';
 import { type AccountRow, awaitAccount, forgetMove, setAccount } from '../../accounts/moving.ts';
+import { takenDomain } from '../../accounts/single-sign-on.ts';
 import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { restartCopies } from '../../fleet/evidence/evidence.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { config } from '../../platform/config.ts';
-import { read, transaction, write } from '../../platform/db/database.ts';
+import { breaksUnique, read, transaction, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { forgetTimers } from '../../webhooks/deliveries/receiver/timers.ts';
@@ -37,7 +38,7 @@ export async function accept(env: Env, header: string, request: Request): Promis
   return null;
 }
 
-async function open(env: Env, { from, next }: Part, { account, keys, hasBucket }: Offer) {
+async function open(env: Env, { from, next }: Part, { account, keys, hasBucket, domains }: Offer) {
   const { cell } = config(env);
   const own = await keySums(env);
   const unknown = keys.filter((key) => !own.includes(key)).map((key) => key.split(' ')[0]);
@@ -51,11 +52,16 @@ async function open(env: Env, { from, next }: Part, { account, keys, hasBucket }
       exists (select 1 from deletions where account_id = ${account.id}) as left`;
   if (found?.lives) return `The account lives in ${cell} already`;
   if (found?.left) return `${cell} is still deleting what it had of this account. Try again in some minutes.`;
+  const taken = await takenDomain(env, account.id, domains);
+  if (taken) return isTaken(cell, taken);
   const now = (await findMove(env, account.id)) ?? null;
   const saved = saveMove(db, now, { ...next, state: 'arriving' });
   await transaction(db, [awaitAccount(db, account, from), saved]);
   return null;
 }
+
+const isTaken = (cell: string, domain: string) =>
+  `Another account in ${cell} has proven the domain ${domain}. Have one of both remove it under Settings → Sign-in.`;
 
 type Rows = { table: string; columns: string[]; rows: unknown[][] };
 
@@ -71,8 +77,14 @@ async function copy(env: Env, move: Move, { table: name, columns, rows }: Rows):
   const upsert = (json: string) => write(db)`
     insert into ${raw(name)} (${list(columns)}) ${fromArrays(columns, json)}
     on conflict (${list(key)}) do update set ${set}`;
-  await transaction(db, [saveMove(db, move, move), marks, jsonArrays(rows).map(upsert)]);
-  return null;
+  try {
+    await transaction(db, [saveMove(db, move, move), marks, jsonArrays(rows).map(upsert)]);
+    return null;
+  } catch (error) {
+    // Since this cell was asked, another account has proven it.
+    if (!breaksUnique(error, 'sign_in_domains.domain')) throw error;
+    return isTaken(config(env).cell, rows.map((row) => row[columns.indexOf('domain')]).join(', '));
+  }
 }
 
 /** Compares rows value by value: there may be others, which the other cell has pruned since. */

@@ -7,6 +7,7 @@ import {
   refuseUnlessMovable,
   setAccount,
 } from '../../accounts/moving.ts';
+import { provenDomains } from '../../accounts/single-sign-on.ts';
 import { bucketOf, folderOf } from '../../fleet/archive/bucket.ts';
 import { evidenceFolder } from '../../fleet/evidence/evidence.ts';
 import { exportFolder } from '../../fleet/exports/files.ts';
@@ -110,14 +111,16 @@ export const keySums = (env: Env): Promise<string[]> =>
     config(env).headerKeys.map(async (key) => `${key.id} ${await checksum([key], 'move', key.id)}`),
   );
 
-export type Offer = { account: AccountRow; keys: string[]; hasBucket: boolean };
+/** What the other cell needs to know: `domains` are what is unique among accounts. */
+export type Offer = { account: AccountRow; keys: string[]; hasBucket: boolean; domains: string[] };
 
 /** Has the other cell look whether it can take the account, before any write is refused. */
 async function openingPart(env: Env, next: Move): Promise<Response> {
   const db = openDatabase(env);
   await refuseUnlessMovable(db, next.accountId);
   const account = await accountOf(env, next.accountId);
-  const offer: Offer = { account, keys: await keySums(env), hasBucket: bucketOf(env) !== undefined };
+  const domains = await provenDomains(env, next.accountId);
+  const offer: Offer = { account, keys: await keySums(env), hasBucket: bucketOf(env) !== undefined, domains };
   return respond(env, { task: 'open', now: null, next }, JSON.stringify(offer));
 }
 

@@ -93,13 +93,7 @@ export async function guarded<const S extends Statements>(
   db: Database,
   caller: Caller,
   statements: (db: Database) => S,
-  {
-    connectionId,
-    repeatable,
-    refused: also,
-    countsOnly = false,
-    evenIfDeleted = false,
-  }: GuardOptions,
+  { connectionId, repeatable, refused: also, countsOnly = false, evenIfDeleted = false }: GuardOptions,
 ): Promise<{ check: PassedCheck; results: Results<S> }> {
   const results = statements(db);
   const writes = !countsOnly && !onlyReads(results);

@@ -74,6 +74,7 @@ export const portalUsers = sqliteTable('portal_users', {
   role: text({ enum: roles }).notNull().default('admin'),
   timeZone: text('time_zone'),
   linksAt: text('links_at').notNull().default('[]'),
+  subject: text(),
 });
 
 export const webhooks = sqliteTable('webhooks', {

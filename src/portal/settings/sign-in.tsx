@@ -3,20 +3,22 @@ import {
   findProvider,
   findSingleSignOn,
   maxDomains,
+  proof,
   saveSingleSignOn,
 } from '../../accounts/single-sign-on.ts';
+import { recordFor, recordName, textsAt } from '../../operator/sign-in-domains.ts';
 import { invalid } from '../../platform/errors.ts';
 import { emailForm, Line } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { type Role, roles } from '../../platform/roles.ts';
-import { hasRecord, recordFor, recordName } from '../sign-in/dns.ts';
-import { begin, redirectUri, settingsPath, tested } from '../sign-in/single-sign-on.tsx';
+import { begin, redirectUri, settingsPath, tested, textsInWords } from '../sign-in/single-sign-on.tsx';
 import { LinkButton, roleNames } from '../ui/buttons.tsx';
 import { choice, FormPanel, handles, line } from '../ui/fields.tsx';
 import type { Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Copyable, Facts, Panel, State } from '../ui/parts.tsx';
 import { done } from '../ui/submit.ts';
+import { Day } from '../ui/time.tsx';
 
 /** Settings, Sign-in: how the account's people sign in by its own provider. */
 export async function show(c: Context) {
@@ -48,7 +50,7 @@ export async function show(c: Context) {
       >
         <div>
           <p>Your provider needs this redirect URI:</p>
-          <Copyable id="redirect-uri" text={redirectUri(c)} />
+          <Copyable id="redirect-uri" text={redirectUri(c, user.accountId)} />
         </div>
         <div>
           <p>
@@ -58,14 +60,21 @@ export async function show(c: Context) {
           </p>
           <Copyable id="record" text={recordFor(user.accountId)} />
         </div>
-        <Facts facts={domains.map(({ domain, provenAt }) => [domain, stateOf(provenAt)])} />
+        <Facts facts={domains.map((one) => [one.domain, stateOf(one)])} />
       </Panel>
     </>,
   );
 }
 
-const stateOf = (provenAt: number | null) =>
-  provenAt === null ? <State mood="warn">No record found</State> : <State mood="ok">Proven</State>;
+function stateOf({ provenAt, checkedAt }: { provenAt: number | null; checkedAt: number }) {
+  if (provenAt === null) return <State mood="warn">Not proven</State>;
+  if (provenAt === checkedAt) return <State mood="ok">Proven</State>;
+  return (
+    <State mood="warn">
+      Record not found, proven until <Day at={provenAt + proof.lapsesMs} />
+    </State>
+  );
+}
 
 const Text = v.pipe(Line(500), v.minLength(1, 'must not be empty'));
 const Issuer = v.pipe(
@@ -105,11 +114,17 @@ const fieldsFor = (admins: Offered[] = [], isSet = false) => ({
 
 export const save = handles(fieldsFor(), show, async (c, { role, ...given }) => {
   const caller = c.get('caller');
-  const proven: string[] = [];
-  for (const domain of given.domains)
-    if (await hasRecord(c.env, domain, caller.accountId)) proven.push(domain);
+  const asked = given.domains.map(async (domain) => ({ domain, texts: await textsAt(c.env, domain) }));
+  const found = await Promise.all(asked);
+  const isProven = ({ texts }: (typeof found)[number]) =>
+    texts?.includes(recordFor(caller.accountId)) === true;
+  const proven = found.filter(isProven).map(({ domain }) => domain);
   await saveSingleSignOn(c.env, caller, { ...given, role: role || null, proven });
-  return done(c, settingsPath, given.domains.length > 0 ? 'Saved.' : 'Single sign-on is removed.');
+  if (given.domains.length === 0) return done(c, settingsPath, 'Single sign-on is removed.');
+  const others = found
+    .filter((one) => !isProven(one))
+    .map(({ domain, texts }) => textsInWords(domain, texts));
+  return done(c, settingsPath, ['Saved.', ...others].join(' '), others.length > 0 ? 'warn' : 'ok');
 });
 
 /** Signs in without changing anything, to show what the provider returns. */

@@ -9,7 +9,6 @@ import {
 } from '../../accounts/sessions.ts';
 import { findProvider } from '../../accounts/single-sign-on.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
-import { providerHeader } from '../../platform/cells.ts';
 import { config } from '../../platform/config.ts';
 import { Email } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
@@ -67,7 +66,6 @@ const mail = handles(fields, requestPage, async (c, { email }, form) => {
   const provider = byLink ? undefined : await findProvider(c.env, { email });
   // Also if a provider signs them in: they may be people of other accounts.
   c.executionCtx.waitUntil(emailWithinLimit(c.env, email, form.value('key')));
-  if (provider) c.header(providerHeader, 'yes');
   if (provider) return goToProvider(c, provider, email);
   return page(
     c,

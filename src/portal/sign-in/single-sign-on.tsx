@@ -2,38 +2,62 @@ import { deleteCookie, setCookie } from 'hono/cookie';
 import { refuseIfMoved } from '../../accounts/accounts.ts';
 import { secretIn, withCell } from '../../accounts/secrets.ts';
 import {
+  domainOf,
   findProvider,
   type Provider,
   providerSessionMs,
   signInByProvider,
+  startAgain,
 } from '../../accounts/single-sign-on.ts';
+import { recordName, textsAt } from '../../operator/sign-in-domains.ts';
+import { encodeByProvider, providerHeader } from '../../platform/cells.ts';
 import { config } from '../../platform/config.ts';
 import { base64url, fromBase64url, seal, unseal } from '../../platform/crypto.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { invalid, refusalIn } from '../../platform/errors.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
-import { attemptCookie, attemptCookieOf, cookieOptions } from '../../platform/http/session-cookie.ts';
+import { addressOf, limit } from '../../platform/http/limits.ts';
+import {
+  attemptCookie,
+  attemptCookieOf,
+  attemptsToForget,
+  cookieOptions,
+} from '../../platform/http/session-cookie.ts';
 import { startSession } from '../session/session.ts';
 import { page } from '../ui/layout.tsx';
 import { done } from '../ui/submit.ts';
-import { addressOf, type Claims, claimsAt, verifiedEmail } from './provider.ts';
+import {
+  authorizationUrl,
+  type Claims,
+  claimsAt,
+  stateOf,
+  verificationIn,
+  verifiedEmail,
+} from './provider.ts';
 
 export const settingsPath = '/portal/settings/sign-in';
 
 /** How long somebody may take at their provider. */
 const attemptMs = 15 * minuteMs;
 
-/** Where providers send people back to. */
-export const redirectUri = (c: Context): string =>
-  `${config(c.env).origin ?? new URL(c.req.url).origin}/portal/sso`;
+/** What attempts are encrypted for. */
+const purposeOfSeal = 'sso';
+
+/** Where an account's provider sends people back to: no other provider can pass on what that returned. */
+export const redirectUri = (c: Context, accountId: string): string =>
+  `${config(c.env).origin ?? new URL(c.req.url).origin}/portal/sso/${accountId}`;
 
 /** The page that leads to a provider: browsers let no form of the portal redirect to another site. */
 export async function goToProvider(c: Context, provider: Provider, email: string) {
+  const { account } = provider;
+  c.header(providerHeader, encodeByProvider({ account }));
+  await limit(c.env, 'SIGN_IN_LIMIT', `${addressOf(c)} ${email}`);
   const to = await begin(c, provider, 'sign-in', email);
+  c.header(providerHeader, encodeByProvider({ account, to }));
   c.header('Refresh', `0; url=${to}`);
   return page(
     c,
-    { title: 'Signing in', lead: `You sign in at ${new URL(to).host}.` },
+    { title: 'Signing in', lead: `You sign in to ${account} at ${new URL(to).host}.` },
     <a class="btn btn-primary w-full" href={to}>
       Continue
     </a>,
@@ -42,33 +66,44 @@ export async function goToProvider(c: Context, provider: Provider, email: string
 
 /** Begins a sign-in in this browser. Returns where it continues. @throws Refusal: invalid; unavailable */
 export async function begin(c: Context, provider: Provider, purpose: 'sign-in' | 'test', email?: string) {
-  const { accountId } = provider;
+  const { accountId, issuer } = provider;
   const until = String(Date.now() + attemptMs);
-  const sealed = await seal(c.env, attemptCookie, { accountId, purpose, until });
+  const sealed = await seal(c.env, purposeOfSeal, { accountId, issuer, purpose, until });
   const secret = base64url(new TextEncoder().encode(JSON.stringify(sealed)));
-  setCookie(c, attemptCookie, withCell(c.env, secret), {
+  for (const name of attemptsToForget(c.req.raw)) deleteCookie(c, name, cookieOptions(c.req.raw));
+  setCookie(c, attemptCookie(await stateOf(secret)), withCell(c.env, secret), {
     ...cookieOptions(c.req.raw),
     ...{ httpOnly: true, sameSite: 'Lax', maxAge: attemptMs / 1000 },
   });
-  return addressOf(c.env, { provider, secret, redirectUri: redirectUri(c) }, email);
+  const isTest = purpose === 'test';
+  return authorizationUrl(c.env, { provider, secret, redirectUri: redirectUri(c, accountId), isTest }, email);
 }
 
 /** Where a provider sends people back to: signs them in, or shows what a test returned. */
 export async function comeBack(c: Context) {
   const secret = secretIn(attemptCookieOf(c.req.raw) ?? '');
-  deleteCookie(c, attemptCookie, cookieOptions(c.req.raw));
-  const { accountId, purpose, until } = await opened(c.env, secret);
-  const isInTime = accountId && Number(until) > Date.now();
-  const provider = isInTime ? await findProvider(c.env, { accountId }) : undefined;
-  if (isInTime && !provider) await refuseIfMoved(c.env);
-  if (!provider)
-    throw invalid('This sign-in was used, has expired, or began in another browser. Start again.');
-  const attempt = { provider, secret, redirectUri: redirectUri(c) };
+  const { accountId = '', issuer, purpose, until } = await opened(c.env, secret);
+  const isItsAccount = accountId !== '' && accountId === c.req.param('account');
+  if (!isItsAccount || Number(until) <= Date.now()) throw invalid(startAgain);
+  const state = await stateOf(secret);
+  await limit(c.env, 'LINK_LIMIT', state);
+  deleteCookie(c, attemptCookie(state), cookieOptions(c.req.raw));
+  const provider = await findProvider(c.env, { accountId });
+  if (!provider) await refuseIfMoved(c.env);
+  if (provider?.issuer !== issuer || !provider) throw invalid(startAgain);
+  const isTest = purpose === 'test';
+  const attempt = { provider, secret, redirectUri: redirectUri(c, accountId), isTest };
   const confirm = () => claimsAt(c.env, c.req.url, attempt);
-  if (purpose === 'test')
-    return tested(c, async () => done(c, settingsPath, returned(provider, await confirm())));
-  const email = verifiedEmail(provider, await confirm());
-  startSession(c, await signInByProvider(c.env, provider.accountId, email), providerSessionMs);
+  if (isTest)
+    return tested(c, async () => done(c, settingsPath, await returned(c.env, provider, await confirm())));
+  const claims = await confirm();
+  const email = verifiedEmail(provider, claims);
+  const session = await signInByProvider(c.env, accountId, {
+    email,
+    subject: String(claims.sub),
+    attempt: state,
+  });
+  startSession(c, session, providerSessionMs);
   return seeOther(c, '/portal');
 }
 
@@ -76,17 +111,26 @@ export async function comeBack(c: Context) {
 async function opened(env: Env, secret: string): Promise<Record<string, string>> {
   try {
     const sealed = JSON.parse(new TextDecoder().decode(fromBase64url(secret)));
-    return await unseal(env, attemptCookie, sealed);
+    return await unseal(env, purposeOfSeal, sealed);
   } catch {
     return {};
   }
 }
 
 /** What a test shows. @throws Refusal: invalid, if nobody could sign in so */
-function returned(provider: Provider, claims: Claims): string {
-  const { email_verified, xms_edov = email_verified, sub } = claims;
+async function returned(env: Env, provider: Provider, claims: Claims): Promise<string> {
   const email = verifiedEmail(provider, claims);
-  return `The provider returned the address ${email}, verified: ${xms_edov}, subject: ${sub}.`;
+  const domain = domainOf(email);
+  const said = `the address ${email}, verified: ${verificationIn(claims)}, subject: ${claims.sub}`;
+  return `The provider returned ${said}. ${textsInWords(domain, await textsAt(env, domain))}`;
+}
+
+/** The TXT records of a domain, as an admin reads them. */
+export function textsInWords(domain: string, texts: string[] | undefined): string {
+  const name = recordName(domain);
+  if (!texts) return `The DNS of ${domain} does not respond.`;
+  if (texts.length === 0) return `${name} has no TXT record.`;
+  return `${name} has the TXT record ${texts.map((text) => `“${text.slice(0, 80)}”`).join(', ')}.`;
 }
 
 /** Does a part of a test. What fails is shown in the settings. */

@@ -16,7 +16,7 @@ import {
 import { crash, keepFor, linked, media, video } from '../../support/evidence.ts';
 import { fullAccount } from '../../support/full-account.ts';
 import { vehicle } from '../../support/records.ts';
-import { rowsOf, tableNames } from '../../support/rows.ts';
+import { rows, rowsOf, tableNames } from '../../support/rows.ts';
 import { as, type World, world } from '../../support/world.ts';
 
 beforeAll(prepareCells);
@@ -37,6 +37,55 @@ it('takes every table that is not known to stay', async () => {
   const own = 'accounts database_sizes deletions jobs moves names sweeps test_calls'.split(' ');
   const moved = (await movedTables(env)).map(({ name }) => name);
   expect([...moved, ...own].sort()).toEqual(await tableNames());
+});
+
+describe('what is unique among accounts', () => {
+  it('is of chance, or a move asks for it first', async () => {
+    const moved = (await movedTables(env)).map(({ name }) => name);
+    const found = await rows(
+      `select t.value || ' by ' || (select group_concat(name) from pragma_index_info(i.name)) as found
+      from json_each(?1) t join pragma_index_list(t.value) i
+      where i."unique" and not exists (select 1 from pragma_index_info(i.name)
+        where name in ('account_id', 'connection_id', 'webhook_id', 'user_id'))`,
+      JSON.stringify(moved),
+    );
+    const byChance = /(?:^id|hash|form|_id)(?:,|$)/;
+    expect(
+      found
+        .map((row) => String(row.found))
+        .filter((one) => !byChance.test(one.split(' by ')[1] ?? ''))
+        .sort(),
+    ).toEqual(['sign_in_domains by domain']);
+  });
+
+  const proven = 'insert into sign_in_domains values (?1, ?2, 1, 1)';
+  async function twoWith(domain: string) {
+    const [us, them] = [await world(), await world()];
+    await moveTo(them.accountId, there);
+    await rows(proven, us.accountId, domain);
+    return { us, them };
+  }
+
+  it('refuses a move before anything stops', async () => {
+    const domain = `d-${crypto.randomUUID()}.example.com`;
+    const { us, them } = await twoWith(domain);
+    await rowsIn('eu', proven, them.accountId, domain);
+    await expect(moveTo(us.accountId, there)).rejects.toThrow(
+      `Another account in eu has proven the domain ${domain}`,
+    );
+    expect((await us.send(vehicle())).status).toBe(200);
+    expect(await rowsIn('eu', 'select 1 from accounts where id = ?1', us.accountId)).toEqual([]);
+  });
+
+  it('cancels a move if it is taken meanwhile', async () => {
+    const domain = `d-${crypto.randomUUID()}.example.com`;
+    const { us, them } = await twoWith(domain);
+    // A router that is killed after the other cell was asked.
+    await workOn(us.accountId, there, { killedAt: 3 }).catch(() => undefined);
+    await rowsIn('eu', proven, them.accountId, domain);
+    await expect(moveTo(us.accountId, there)).rejects.toThrow('has proven the domain');
+    await vi.waitFor(async () => expect((await us.send(vehicle())).status).toBe(200));
+  });
 });
 
 it('moving an account takes everything along, leads there, and can go back', async () => {

@@ -19,7 +19,11 @@ export async function startOpenId(certificates: Certificates, port: number, redi
     /** Whoever sits at the browser, and what is known of them. */
     subject: 'ann',
     people: {} as Record<string, Person>,
+    /** The same in its ID tokens, which have nothing of people otherwise. */
+    inIdTokens: {} as Record<string, Person>,
     records: {} as Record<string, string>,
+    /** The only way in which it takes its client: in the header, or in the body. */
+    takesClient: null as 'header' | 'body' | null,
     /** What the next responses have instead, by the path. */
     instead: {} as Record<string, object>,
     /** Signs with other keys from now on. */
@@ -32,6 +36,11 @@ export async function startOpenId(certificates: Certificates, port: number, redi
         const data = own.records[searchParams.get('name') ?? ''];
         const dns = { Status: data ? 0 : 3, ...(data && { Answer: [{ type: 16, data: `"${data}"` }] }) };
         const body = pathname === '/dns-query' ? dns : own.instead[pathname];
+        const way = request.headers.authorization?.startsWith('Basic ') ? 'header' : 'body';
+        if (pathname === '/token' && own.takesClient && way !== own.takesClient) {
+          response.writeHead(401, { 'content-type': 'application/json' });
+          return response.end(JSON.stringify({ error: 'invalid_client' }));
+        }
         if (!body) return handle(request, response);
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       });
@@ -50,9 +59,18 @@ export async function startOpenId(certificates: Certificates, port: number, redi
       clients: [{ ...client, redirect_uris: [redirectUri], id_token_signed_response_alg: 'ES256' }],
       jwks: { keys: [key] },
       claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+      conformIdTokenClaims: false,
       findAccount: (_, accountId) => {
         const claims = own.people[accountId];
-        return claims ? { accountId, claims: () => ({ sub: accountId, ...claims }) } : undefined;
+        return claims
+          ? {
+              accountId,
+              claims: (use) => ({
+                sub: accountId,
+                ...(use === 'id_token' ? own.inIdTokens[accountId] : claims),
+              }),
+            }
+          : undefined;
       },
       features: { devInteractions: { enabled: false } },
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },

@@ -35,7 +35,9 @@ export function recordStatements(
 
 /** Makes the deliveries due whose keys a query selects. SQLite seeks those of one `select` alone. */
 const makeDue = (db: Database, keys: SQL, now: number) =>
-  write(db)`update deliveries set next_attempt_at = ${now} where (webhook_id, id) in (select * from (${keys}))`;
+  write(
+    db,
+  )`update deliveries set next_attempt_at = ${now} where (webhook_id, id) in (select * from (${keys}))`;
 
 function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
   const rows = outcomes.map(({ delivery, status, nextAttemptAt, attempt }) => ({

@@ -26,6 +26,17 @@ const longestLifeMs = dayMs;
 /** A token is renewed when a fifth of its life is left, or a minute. */
 const spareMs = 60_000;
 
+/** Asks with the client in the body or in the header, and if that is `isRefused` the other way. */
+export async function eitherWay<T>(
+  inBody: boolean,
+  ask: (inBody: boolean) => Promise<T>,
+  isRefused: (response: T) => boolean | Promise<boolean>,
+): Promise<{ last: T; inBody: boolean; refused?: T }> {
+  const first = await ask(inBody);
+  if (!(await isRefused(first))) return { last: first, inBody };
+  return { last: await ask(!inBody), inBody: !inBody, refused: first };
+}
+
 /** Requests a token the way that the endpoint accepted last, then the other way. */
 export async function requestToken(
   env: Env,
@@ -33,12 +44,15 @@ export async function requestToken(
   until: number,
   inBody: boolean,
 ): Promise<Token> {
-  const first = await ask(env, client, until, inBody);
-  if (first.value !== undefined) return { ...first, inBody };
-  if (!first.isRefusal) return problem(first.does, inBody);
-  const second = await ask(env, client, until, !inBody);
-  if (second.value !== undefined) return { ...second, inBody: !inBody };
-  const [byBasic, byBody] = inBody ? [second, first] : [first, second];
+  const ways = await eitherWay(
+    inBody,
+    (way) => ask(env, client, until, way),
+    (asked) => asked.value === undefined && asked.isRefusal === true,
+  );
+  const { last, refused } = ways;
+  if (last.value !== undefined) return { ...last, inBody: ways.inBody };
+  if (refused?.value !== undefined || !refused) return problem(last.does, inBody);
+  const [byBasic, byBody] = inBody ? [last, refused] : [refused, last];
   if (byBasic.does === byBody.does) return problem(byBasic.does, inBody);
   return problem(`${byBasic.does}; with the client in the body it ${byBody.does}`, inBody);
 }
@@ -98,7 +112,7 @@ async function ask(env: Env, client: OAuthClient, until: number, inBody: boolean
 }
 
 /** The client as HTTP Basic has it. */
-function credentialOf({ clientId, clientSecret }: OAuthClient): string {
+function credentialOf({ clientId, clientSecret }: Pick<OAuthClient, 'clientId' | 'clientSecret'>): string {
   const pair = [clientId, clientSecret].map((text) => new URLSearchParams([['', text]]).toString().slice(1));
   return btoa(pair.join(':'));
 }
@@ -145,8 +159,11 @@ function errorIn(text: string): unknown[] {
 /** How much of a text is searched for secrets. */
 const maxSearched = 2000;
 
-/** Text of the endpoint in one line, without secrets and what we sent. */
-function shown(said: unknown, client: OAuthClient): string {
+/** Text of an endpoint in one line, without secrets and what we sent. */
+export function shown(
+  said: unknown,
+  client: Pick<OAuthClient, 'clientId' | 'clientSecret' | 'params'>,
+): string {
   if (typeof said !== 'string') return '';
   const text = said.slice(0, maxSearched);
   const { clientSecret, params = {} } = client;

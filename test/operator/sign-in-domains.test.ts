@@ -1,0 +1,111 @@
+import { env } from 'cloudflare:workers';
+import { proof, provenAfter } from '../../src/accounts/single-sign-on.ts';
+import { checkDomains } from '../../src/operator/sign-in-domains.ts';
+import { dayMs } from '../../src/platform/durations.ts';
+import { receiver } from '../support/receiver.ts';
+import { rows, value } from '../support/rows.ts';
+import { type World, world } from '../support/world.ts';
+
+const now = Date.now();
+
+it.each([
+  [0, true, 0],
+  [13, false, -13],
+  [14, false, null],
+  [100, true, 0],
+])('a proof of %d days ago whose record is found: %s, is then of day %s', (days, isFound, expected) => {
+  const next = provenAfter(now - days * dayMs, isFound, now);
+  expect(next).toBe(expected === null ? null : now + expected * dayMs);
+});
+
+describe('a proven domain', () => {
+  let us: World;
+  let domain: string;
+  let reply: () => Response;
+  let asked: string[];
+  const found = () => Response.json({ Status: 0, Answer: [{ type: 16, data: `"account=${us.accountId}"` }] });
+  beforeEach(async () => {
+    await rows('delete from sign_in_domains');
+    us = await world();
+    domain = `d-${us.accountId}.example.com`;
+    asked = [];
+    await rows(
+      "insert into single_sign_on values (?1, 'https://login.example.com', 'c', '{}', null, '')",
+      us.accountId,
+    );
+    await rows('insert into sign_in_domains values (?1, ?2, ?3, ?3)', us.accountId, domain, now);
+    receiver().serves('https://cloudflare-dns.com', ({ url }) => {
+      asked.push(new URL(url).searchParams.get('name') ?? '');
+      return reply();
+    });
+  });
+  const provenAt = () =>
+    value<number | null>('select proven_at from sign_in_domains where domain = ?1', domain);
+  const days = (count: number) => now + count * dayMs;
+
+  it('is checked again each week', async () => {
+    reply = found;
+    await checkDomains(env, days(7) - 1);
+    expect(asked).toEqual([]);
+    for (const day of [7, 8, 14]) await checkDomains(env, days(day));
+    expect(asked).toEqual(Array(2).fill(`_fleet-data-service.${domain}`));
+    expect(await provenAt()).toBe(days(14));
+  });
+
+  it.each([
+    ['has no record', () => Response.json({ Status: 3 })],
+    [
+      'names another account',
+      () => Response.json({ Status: 0, Answer: [{ type: 16, data: 'account=other' }] }),
+    ],
+    ['cannot be resolved', () => Response.json({ Status: 2 })],
+    ['does not respond', () => Response.error()],
+  ])('whose DNS %s is asked each day, and lapses after two weeks', async (_, says) => {
+    reply = says;
+    for (const day of [7, 7.5, 8, 13]) await checkDomains(env, days(day));
+    expect([asked.length, await provenAt()]).toEqual([3, now]);
+    await checkDomains(env, days(14));
+    expect(await provenAt()).toBeNull();
+    const [entry] = await rows(
+      'select actor, fields from audit_log where account_id = ?1 order by seq desc limit 1',
+      us.accountId,
+    );
+    expect(entry).toEqual({ actor: 'service', fields: JSON.stringify([`no longer proven: ${domain}`]) });
+    asked = [];
+    await checkDomains(env, days(30));
+    expect(asked).toEqual([]);
+  });
+
+  it('is not checked while its account moves', async () => {
+    reply = found;
+    await rows("insert into moves (account_id, state, move) values (?1, 'copying', '{}')", us.accountId);
+    await checkDomains(env, days(8));
+    expect([asked, await provenAt()]).toEqual([[], now]);
+  });
+
+  it('is found by index', async () => {
+    const plan = await rows(
+      'explain query plan select domain from sign_in_domains indexed by sign_in_domains_due where proven_at <= 1',
+    );
+    expect(plan.map(({ detail }) => detail).join()).toMatch(/SEARCH .* sign_in_domains_due/);
+  });
+
+  it('of many is checked, whatever the others are', async () => {
+    reply = () => Response.json({ Status: 3 });
+    await rows(
+      'insert into sign_in_domains select ?1, value || ?2, ?3, ?3 from json_each(?4)',
+      us.accountId,
+      domain,
+      now,
+      JSON.stringify(Array.from({ length: 45 }, (_, i) => `n${i}.`)),
+    );
+    await checkDomains(env, now + proof.lapsesMs);
+    expect(new Set(asked).size).toBe(46);
+    expect(
+      await value(
+        'select count(*) from sign_in_domains where proven_at is not null and account_id = ?1',
+        us.accountId,
+      ),
+    ).toBe(0);
+  });
+});

@@ -3,13 +3,13 @@ import { type Sealed, seal, unseal } from '../platform/crypto.ts';
 import { jsonList, read, refuseUnless, transaction, write, writeReturning } from '../platform/db/database.ts';
 import { asCaller, beingMoved, type Caller, notMoving } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { useOnce } from '../platform/db/sent-forms.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs, hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import type { Role } from '../platform/roles.ts';
 import { audit } from './audit/write.ts';
 import { newSecret } from './secrets.ts';
-import { useOnce } from './sent-forms.ts';
 import { hashToken } from './tokens/format.ts';
 
 export const maxDomains = 10;

@@ -13,12 +13,9 @@ import {
   refuse,
   type Statements,
   transaction,
-  write,
 } from './database.ts';
+import { claimForm, type SentForm } from './sent-forms.ts';
 import { openDatabase } from './system.ts';
-
-/** A form of the portal: its key, which is random, and the request that handles it. */
-export type SentForm = { key: string; requestId: string };
 
 /** Who acts in an account, and by what right. Valid only together with the check of `asCaller`. */
 export type Caller = { accountId: string; form?: SentForm } & (
@@ -114,16 +111,6 @@ export async function guarded<const S extends Statements>(
     throw (await withCell(env, caller, error)) ?? error;
   }
 }
-
-/** The row by which a form takes effect once: nothing is written for another request with its key. */
-const claimForm = (db: Database, accountId: string, { key, requestId }: SentForm) =>
-  write(db)`
-    insert into sent_forms (account_id, id, request_id, at)
-    values (${accountId}, ${key}, ${requestId}, ${Date.now()})
-    on conflict do update set at = excluded.at
-    where case when request_id <> excluded.request_id then ${refuse(sentAlready)} else true end`;
-
-export const sentAlready = 'This form was sent already, and took effect once.';
 
 /** What is refused for a moment, while an account is being moved to another cell. */
 export const beingMoved: Failure = { kind: 'unavailable', retryAfter: 10 };

@@ -1,7 +1,8 @@
 import { createMiddleware } from 'hono/factory';
 import { validate as isUuid } from 'uuid';
 import { wasSent } from '../../accounts/sent-forms.ts';
-import { type Caller, sentAlready } from '../../platform/db/guard.ts';
+import type { Caller } from '../../platform/db/guard.ts';
+import { sentAlready } from '../../platform/db/sent-forms.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { done, readForm } from './submit.ts';
 

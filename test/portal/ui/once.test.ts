@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { pruneCredentials } from '../../../src/accounts/prune.ts';
-import { sentAlready } from '../../../src/platform/db/guard.ts';
+import { sentAlready } from '../../../src/platform/db/sent-forms.ts';
 import { addressIn, ask, pageAfter } from '../../support/portal.ts';
 import { personalRoutes, portalAccount } from '../../support/portal-account.ts';
 import { rows, rowsOf, value } from '../../support/rows.ts';

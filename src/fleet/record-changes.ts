@@ -86,7 +86,7 @@ export const recordChange = (
   ids: SQL | unknown[],
 ) => write(db)`${changeRows(source, action, kind, ids)}`;
 
-/** The same as SQL. With `archivedDay` nobody is notified of it. */
+/** SQL for the rows of a change. With `archivedDay` nobody is notified of it. */
 export const changeRows = (
   source: ChangeSource,
   action: Action,

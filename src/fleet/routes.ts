@@ -58,7 +58,7 @@ async function item(c: Context, list: List) {
   return ok(c, capital(list.singular), found);
 }
 
-/** The same of an accident, with its evidence. */
+/** Returns an accident with its evidence. */
 async function accident(c: Context) {
   parseQuery(ItemQuery, c.req.queries());
   const found = await findWithEvidence(...by(c), idIn(c, accidents.list));

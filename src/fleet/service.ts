@@ -131,7 +131,7 @@ const leadOf = (column: SQLiteColumn, [value = '', ...more]: string[]): PageQuer
     ? { column, value }
     : { column, values: sql`select distinct value from json_each(${JSON.stringify([value, ...more])})` };
 
-/** The same filters for archived rows, which have no index. */
+/** A list's filters for archived rows, which have no index. */
 function archiveFilter(list: List, values: Record<string, unknown>) {
   const asked = Object.entries(list.filters).flatMap(([name, { field: key, passes }]) => {
     const value = values[name];

@@ -121,7 +121,7 @@ function tableAfter(resource: typeof vehicles | typeof drivers, batches: Batch[]
     ${there} and id not in (select id from (${changedIn(batch)}))`;
 }
 
-/** The same of accidents, of each of which a call may have three levels, up to a batch. */
+/** SQL for the accidents as the call's earlier batches leave them: a call may have three levels of one. */
 const accidentsBefore = (batches: Batch[], batch: Batch): SQL =>
   batches
     .slice(0, batches.indexOf(batch))

@@ -35,7 +35,7 @@ export const starters = { sweep, 'start pulls': startPulls };
 export const jobs: Jobs = {
   /** 8 MB and 5,000 rows a step; the one that has waited longest; each connection, driver and the account once. */
   deletions: { isDue: deletionsAreDue, run: continueDeletions },
-  /** 10,000 events of an hour; 20 accounts a round, each a day; the hot days of its events. */
+  /** A step counts the events of an hour, 10,000 at most; 20 accounts take turns. */
   trends: { isDue: countsAreDue, run: countEvents },
   /** 1,000 webhooks of 20 accounts a step; 1,000 webhooks. */
   alerts: { isDue: alertsAreDue, run: sendAlerts },

@@ -52,7 +52,7 @@ export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverPr
   return parsed.port !== '' && Number(parsed.port) < lowestPort ? 'reserved port' : undefined;
 }
 
-/** The same for the address of a provider's API; local runs may also call one on this machine by http. */
+/** Why a provider's API cannot be called at an address; local runs may also call one on this machine by http. */
 export function providerProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
   const parsed = URL.parse(url);
   const isLocal = parsed?.protocol === 'http:' && isLoopback(parsed.hostname);

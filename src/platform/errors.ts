@@ -46,7 +46,7 @@ export const invalid = (message: string, errors?: FieldError[], code?: ErrorCode
 export const invalidField = (field: string, message: string): Refusal =>
   invalid(`${field} ${message}`, [{ field, message }]);
 
-/** The refusal that `error` is or was caused by: Drizzle wraps what its driver throws. */
+/** The refusal that `error` is, or was caused by; undefined if there is none. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;
   return error instanceof Error && error.cause ? refusalIn(error.cause) : undefined;

@@ -14,7 +14,7 @@ type Named = 'property' | 'parameter';
 export const parse = <S extends v.GenericSchema>(schema: S, input: unknown, readOnly: string[] = []) =>
   outputOf(checked(schema, input, readOnly));
 
-/** The same for the parameters of a query. @throws Refusal: invalid */
+/** Validates the parameters of a query by a schema. @throws Refusal: invalid */
 export const parseQuery = <S extends v.GenericSchema>(schema: S, query: object) =>
   outputOf(checked(schema, query, [], 'parameter'));
 
@@ -171,7 +171,7 @@ export const Timestamp = v.pipe(
 
 const formats = { anyOf: [{ format: 'date-time' }, { format: 'date' }] };
 
-/** The same, or a date, which means midnight UTC; in a record that would be wrong. */
+/** An RFC 3339 time, or a date, which means midnight UTC. For parameters alone: in a record a date would be wrong. */
 export const TimeOrDay = v.pipe(
   v.string(),
   v.metadata({ type: 'string', ...formats }),

@@ -21,7 +21,7 @@ const orNone = v.transform((text: string) => text || undefined);
 /** Where the previous page ended; an empty cursor is none. */
 export const QueryCursor = v.optional(v.pipe(QueryText, orNone));
 
-/** The same where a parameter has one value. */
+/** The text of a cursor; undefined if it is empty. */
 export const CursorText = v.optional(v.pipe(v.string(), orNone));
 
 /** RFC 3339, or a date, which means midnight UTC; in milliseconds. */

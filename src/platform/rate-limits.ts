@@ -2,7 +2,7 @@
 export const rateLimits = {
   /** Per API token, ingest key, portal session or connection whose provider's webhook calls. */
   TOKEN_LIMIT: { calls: 600, seconds: 60 },
-  /** By client address: unrecognised credentials, and wrongly signed calls of a provider's webhook. */
+  /** Per client address: unrecognised credentials, and wrongly signed calls of a provider's webhook. */
   UNKNOWN_LIMIT: { calls: 100, seconds: 60 },
   /** Per client address: calls of providers' webhooks for an unknown connection, or wrongly signed. */
   RING_LIMIT: { calls: 1000, seconds: 60 },
@@ -18,7 +18,7 @@ export const rateLimits = {
   LINK_LIMIT: { calls: 10, seconds: 60 },
   /** Per portal session: what causes calls or mail. Per connect link: requests. */
   ACTION_LIMIT: { calls: 20, seconds: 60 },
-  /** The same for all people of an account together. */
+  /** Per account: what all of its people do that causes calls or mail. */
   ACCOUNT_ACTION_LIMIT: { calls: 60, seconds: 60 },
 } as const;
 

@@ -16,7 +16,7 @@ export function remembered<T>() {
   };
 }
 
-/** The same function, which makes what it returns once per isolate for each object. */
+/** Makes a function that computes its result once per isolate for each object. */
 export function oncePer<K extends object, V>(make: (of: K) => V): (of: K) => V {
   const made = new WeakMap<K, { value: V }>();
   return (of) => {

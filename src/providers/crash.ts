@@ -131,7 +131,7 @@ export function follow(
   return { records, open: stillOpen([...open.values()], now) };
 }
 
-/** The same, then for those open crashes that are due to be read again, by the `read` of a connector. */
+/** Follows the crashes of a page, then the open ones that are due to be read again by a connector's `read`. */
 export async function followAll(
   api: Access,
   items: unknown[],

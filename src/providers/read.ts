@@ -27,30 +27,30 @@ export function at(value: unknown, ...path: (string | number)[]): unknown {
   return found;
 }
 
-/** The same for a field of a record: null instead of undefined and blank text. */
+/** A value in untidy JSON for a field of a record: null instead of undefined and blank text. */
 export function field(value: unknown, ...path: (string | number)[]): unknown {
   const found = at(value, ...path);
   return found === undefined || (typeof found === 'string' && found.trim() === '') ? null : found;
 }
 
-/** The same for fields of these names, which a record has too. */
+/** The values of fields that a record has under the same names. */
 export const sameFields = (value: unknown, ...names: string[]): { [name: string]: unknown } =>
   Object.fromEntries(names.map((name) => [name, field(value, name)]));
 
-/** The same for texts, as one. If none is text, the first is passed on, for the warning. */
+/** Several texts joined to one. If none is text, the first value is passed on, for the warning. */
 export function joinedFields(value: unknown, ...names: string[]): unknown {
   const found = names.map((name) => field(value, name)).filter((one) => one !== null);
   const texts = found.filter((one) => typeof one === 'string');
   return texts.length > 0 ? texts.map((text) => text.trim()).join(' ') : (found[0] ?? null);
 }
 
-/** The same for a number, which some providers send as text. */
+/** A number, which some providers send as text. */
 export function numeric(value: unknown, ...path: (string | number)[]): unknown {
   const found = field(value, ...path);
   return typeof found === 'string' && Number.isFinite(Number(found)) ? Number(found) : found;
 }
 
-/** The same for an id: numbers become text, and `"0"` is null. */
+/** An id: numbers become text, and `"0"` is null. */
 export function idAt(value: unknown, ...path: (string | number)[]): unknown {
   const found = field(value, ...path);
   const id = typeof found === 'number' ? String(found) : found;

@@ -58,11 +58,11 @@ export async function pullStatus(env: Env, caller: Caller, id: string) {
 }
 export type PullStatus = NonNullable<Awaited<ReturnType<typeof pullStatus>>>;
 
-/** The same without refused records and labels; reads two rows. */
+/** How a connection's pulls are doing, without refused records and labels; reads two rows. */
 export const pullSummary = async (env: Env, caller: Caller, id: string): Promise<PullSummary | undefined> =>
   (await summariesOf(env, caller, sql`(${id})`)).get(id);
 
-/** The same for those of these connections that pull. Reads two rows each. */
+/** How the pulls of these connections are doing, by their ids; those that do not pull are left out. */
 export const pullSummaries = (
   env: Env,
   caller: Caller,

@@ -52,5 +52,5 @@ router.onError((error, c) => {
 
 export default { fetch: router.fetch } satisfies ExportedHandler<Env>;
 
-/** The same service binding as each cell has. */
+/** The service binding for connectors, as each cell has it. */
 export class Ingest extends ingestBinding(router.fetch) {}

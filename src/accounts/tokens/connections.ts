@@ -4,7 +4,7 @@ import * as v from 'valibot';
 /** How many connections a token can be limited to. */
 export const maxConnectionsOfToken = 100;
 
-/** Some connections. Unlike other lists, an empty one is not as good as none: that would be no limit. */
+/** The connections that a token is limited to. An empty list is refused, because it would mean no limit. */
 export const SomeConnections = v.pipe(
   v.custom<string[]>(
     (ids) => Array.isArray(ids) && ids.length > 0 && ids.length <= maxConnectionsOfToken && ids.every(isUuid),

@@ -2,6 +2,7 @@ import { appendFileSync, rmSync, statSync } from 'node:fs';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
 import { dayMs } from '../../platform/durations.ts';
+import { counted as withNoun } from '../../platform/text.ts';
 import { operatorFor } from './cells.ts';
 import { ApiError, insist, request } from './client.ts';
 import { serviceOf } from './context.ts';
@@ -111,7 +112,9 @@ export function importCommand(): Command {
       show(command, counts.rejected ? { ...found, rejectedFile } : found);
       for (const [what, { lines, records }] of warned)
         console.error(
-          printable(`fleet: ${records} records, the first in line ${lines.join(' and ')}: ${what}`),
+          printable(
+            `fleet: ${withNoun(records, 'record', 'records')}, the first in line ${lines.join(' and ')}: ${what}`,
+          ),
         );
       if (others > 0) console.error(`fleet: warnings that are left out, since others are worse: ${others}`);
       if (counts.rejected > 0)

@@ -12,7 +12,7 @@ const bytesOf = (value: unknown): number =>
 
 const wrapped = new WeakMap<Env, Env>();
 
-/** The same bindings, which refuse what production would refuse. */
+/** Bindings that refuse what production would refuse. */
 export function strict(env: Env): Env {
   const known = wrapped.get(env);
   if (known) return known;

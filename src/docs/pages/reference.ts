@@ -90,8 +90,8 @@ export function referenceMarkdown(document: ApiDocument): string {
     '# API reference',
     info.description,
     `Calls carry a credential in the header \`${components.securitySchemes.ApiToken.name}\`. Samples are for a shell ` +
-      'that was [set up](/docs/quick-start#1-set-up-your-shell) with `BASE_URL` and `TOKEN`. Any operation may also fail ' +
-      'as the guide [Errors](/docs/errors) says, with a [Failure](#failure) as its body.',
+      'that was [set up](/docs/quick-start#1-set-up-your-shell) with `BASE_URL` and `TOKEN`. Any operation can also ' +
+      'return an [error](/docs/errors), with a [Failure](#failure) as its body.',
     'The [OpenAPI document](/openapi.json) behind this page is for client generators and other tools. ' +
       '[Download it](/docs/fleet-data-service.openapi.json) to import it into Postman or Bruno.',
     ...tags.flatMap(({ name, description }) => [

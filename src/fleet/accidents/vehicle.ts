@@ -21,7 +21,7 @@ export function isSeenBy(caller: Caller, vehicleId: SQL): SQL | undefined {
   return within && sql`exists (select 1 from vehicles seen where seen.id = ${vehicleId} and ${within})`;
 }
 
-/** The same for a webhook, by its id, and the vehicle `v`. */
+/** SQL for whether a webhook covers the connection of the vehicle `v`. */
 export const isCoveredBy = (webhookId: SQL): SQL =>
   sql`exists (select 1 from webhook_connections where webhook_id = ${webhookId} and connection_id = v.connection_id)`;
 
@@ -54,7 +54,7 @@ export const vehicleOf = (
     select * from (${withVin(accountId, vin)})
     order by status = 'active' desc, connection_id = ${connectionId} desc, created_at desc, id desc limit 1) v))`;
 
-/** The same, or else its vehicle's; empty if that is not known either. */
+/** SQL for the VIN that an accident has afterwards, or else its vehicle's; empty if neither is known. */
 export const knownVinAfter = (record: SQL, owner: Owner): SQL =>
   sql`coalesce(nullif(${vinAfter(record)}, ''),
     (select vin from vehicles where id = ${vehicleIdAfter(record, owner)}), '')`;

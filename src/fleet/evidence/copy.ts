@@ -164,7 +164,7 @@ async function claim(db: Database, accountId: string, lanes: string[]): Promise<
   return file;
 }
 
-/** The server of a file fails, not we. */
+/** The fault is the server's that has the file, not ours. */
 class Unreachable extends Error {}
 
 /** A link leads to where we call nobody. */

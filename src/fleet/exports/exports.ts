@@ -62,7 +62,7 @@ export type Export = {
 export const exportColumns = sql`e.id, e.account_id as accountId, requested_by as userId, requested_at as requestedAt,
   finished_at as finishedAt, expires_at as expiresAt, next_at as nextAt, records, wanted, place, files`;
 
-/** The same as D1 keeps it: what is an object is JSON. */
+/** An export as D1 has it: objects are JSON. */
 export type StoredExport = {
   [column in keyof Export]: Export[column] extends object ? string : Export[column];
 };

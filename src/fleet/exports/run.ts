@@ -12,7 +12,7 @@ import { type Lease, stepWithLease, withLease } from '../../platform/jobs/lease.
 import { fault } from '../../platform/log.ts';
 import { renderMail } from '../../platform/mail.ts';
 import { sendMail } from '../../platform/send-mail.ts';
-import { minuteOf } from '../../platform/text.ts';
+import { counted, minuteOf } from '../../platform/text.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import { sliceConnections } from '../connections.ts';
 import type { List } from '../lists/list.ts';
@@ -165,7 +165,7 @@ async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
   if (!emailFrom || !reader) return;
   const until = minuteOf(one.expiresAt, reader.timeZone ?? 'UTC');
   const text =
-    `${one.records.toLocaleString('en')} records of ${reader.account} can be downloaded until ${until}. ` +
+    `${counted(one.records, 'record', 'records')} of ${reader.account} can be downloaded until ${until}. ` +
     (one.records < maxExportRecords
       ? ''
       : 'That is the most that an export can have: choose fewer days for the rest. ') +

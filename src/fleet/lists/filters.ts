@@ -13,7 +13,7 @@ export type Filter<N extends string = string> = {
   ofAccount?: boolean;
   /** The condition in D1. */
   where?: (column: SQLiteColumn, value: never) => SQL;
-  /** The same for an archived value; by default it must be one of the parameter's. */
+  /** Whether an archived value passes; by default it must be one of the parameter's. */
   passes?: (stored: unknown, value: never) => boolean;
 };
 
@@ -39,7 +39,7 @@ export const oneOf = by({
     sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
 });
 
-/** The same rows, found by an index on the field, the list's order and id. */
+/** A filter by a value that an index on the field, the list's order and id finds. */
 export const indexed = by({});
 
 /** Rows that pass a custom condition: `where` in D1, and `passes` for an archived value. */

@@ -20,8 +20,8 @@ export const AccountChange = v.object({
   deliveriesPerDay: Quota,
   evidenceDays: described(
     v.optional(EvidenceDays),
-    'For how many days it keeps videos, photos and reports of accidents, which its fleets must have agreed to. Null ' +
-      'keeps none, and deletes what there is.',
+    'For how many days it keeps videos, photos and reports of accidents, which its fleets must have agreed to. With ' +
+      'null it keeps none, and what is stored is deleted.',
   ),
   status: v.optional(v.picklist(['active', 'suspended'], 'must be active or suspended')),
 });

@@ -8,7 +8,7 @@ import { beyond } from './database.ts';
 /** The values of a page's last row in the columns of the list's order; the id is the last. */
 export type CursorKeys = readonly (string | number)[];
 
-/** The same for a list ordered by a number and then by id. */
+/** A position in a list that is ordered by a number and then by id. */
 export type Position = { sort: number; id: string };
 
 /** The form of a D1 bookmark with the name of its cell. It leaves room for the rest of a cursor. */

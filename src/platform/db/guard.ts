@@ -84,7 +84,7 @@ export type GuardOptions = {
   evenIfDeleted?: boolean;
 };
 
-/** The same in any copy of the database; `check` is what it has of the credential. */
+/** Runs `asCaller` in any copy of the database; `check` is what that copy has of the credential. */
 export async function guarded<const S extends Statements>(
   env: Env,
   db: Database,

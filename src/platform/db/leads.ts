@@ -7,6 +7,6 @@ const endOf = (id: SQL): SQL => sql`unhex(substr(${id}, -12))`;
 export const leads = (column: SQL, id: SQL): SQL =>
   sql`${endOf(column)} = ${endOf(id)} and ${column} = ${id}`;
 
-/** The same for a column of any table with records. */
+/** SQL for whether a column of a table with records has an id, found by its index. */
 export const leadsIn = (table: string, column: SQL, id: SQL): SQL =>
   ['trips', 'safety_events'].includes(table) ? leads(column, id) : sql`${column} = ${id}`;

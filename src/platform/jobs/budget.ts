@@ -11,7 +11,7 @@ export const newBudget = ({ ms = 10_000, queries = 800 } = {}): Budget => ({
 
 export const isLeft = ({ until, queries }: Budget): boolean => queries > 0 && Date.now() < until;
 
-/** The same bindings; queries are taken from the budget. */
+/** Bindings whose D1 queries are counted against the budget. */
 export const within = (env: Env, budget: Budget): Env => ({
   ...env,
   DB: through(env.DB, (run, statements) => {

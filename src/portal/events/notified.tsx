@@ -69,7 +69,7 @@ export const WhoWasNotified = (props: Notified & { isAccident?: boolean }) => {
         <p class="panel-foot">
           {isAccident
             ? 'No person was emailed, and no channel was notified.'
-            : 'Which people were emailed of safety events, and which channels notified, is not recorded.'}
+            : 'We do not record who was emailed about safety events, or which channels were notified.'}
         </p>
       )}
     </TablePanel>

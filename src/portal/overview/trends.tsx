@@ -109,7 +109,7 @@ export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affec
   const { which, span, affected } = props;
   return (
     <TablePanel
-      title={`Most affected ${which}s`}
+      title={which === 'driver' ? 'Drivers with the most events' : 'Vehicles with the most events'}
       side={<p>{span.days} days, events of risk 4 and 5</p>}
       live
       look="mt-1"

@@ -106,10 +106,14 @@ const Days = v.pipe(
 );
 const evidenceFields = {
   keep: choice('Keep evidence', [
-    ['no', 'No, and delete what there is'],
+    ['no', 'No, and delete what is stored'],
     ['yes', 'Yes, the fleets have agreed'],
   ]),
-  days: line('For how many days', Days, '30 to 3,650. Connect links say so to fleets before they consent.'),
+  days: line(
+    'For how many days',
+    Days,
+    '30 to 3,650. Fleets see this number before they consent on a connect link.',
+  ),
 };
 
 export const saveEvidence = handles(evidenceFields, show, async (c, { keep, days }) => {

@@ -36,7 +36,7 @@ export async function show(c: Context) {
     <>
       <FormPanel
         title="Single sign-on"
-        lead="Your people sign in with their accounts of your company, by OpenID Connect."
+        lead="Your people sign in with their company accounts, through OpenID Connect."
         to={settingsPath}
         send="Save"
         hint={<a href="/docs/portal#single-sign-on">How to set it up</a>}
@@ -103,9 +103,9 @@ const fieldsFor = (admins: Offered[] = [], isSet = false) => ({
   }),
   domains: line('Email domains that must use it', Domains, {
     ...{ placeholder: 'example.com, example.org' },
-    hint: 'Each once it is proven to be yours, see below. Leave empty to remove single sign-on.',
+    hint: 'Each applies once you have proven that it is yours, see below. Leave empty to remove single sign-on.',
   }),
-  role: choice('People whom nobody has invited', newcomers),
+  role: choice('People who have not been invited', newcomers),
   linkUserId: {
     ...choice('Admin who can always use an emailed link, if the provider fails', admins),
     schema: v.string(),

@@ -89,7 +89,7 @@ const newsOfAccidents = (now: number): SQL => sql`
 const itemOf = (level: SQL): SQL =>
   sql`json_object('level', ${level}, 'id', a.id, 'at', a.event_time, 'vehicle', a.vehicle)`;
 
-/** The same, and safety events that came in as well, but none that were a week old by then. */
+/** SQL for the records to alert people of: accidents, and safety events that were less than a week old. */
 const newsOf = (accountIds: SQL, now: number): SQL => sql`
   with ${unread(accountIds)}
   select account_id, recipient_id, item from (${newsOfAccidents(now)})

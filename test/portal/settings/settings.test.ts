@@ -91,7 +91,7 @@ describe('the Account tab', () => {
     );
     expect(await textAt(path)).toContain('Kept for 90 days.');
     const off = await (await page(path)).press('Save evidence', {
-      'Keep evidence': 'No, and delete what there is',
+      'Keep evidence': 'No, and delete what is stored',
     });
     expect(off.text).toContain('What was kept is being deleted.');
   });

@@ -72,7 +72,7 @@ const separatorOf = (head: string): string =>
   [',', ';', '\t'].toSorted((a, b) => head.split(b).length - head.split(a).length)[0] ?? ',';
 
 const nothingSent = (line: number | string, what: string) =>
-  new ApiError(`line ${line}: ${what}. Nothing was sent`);
+  new ApiError(`line ${line}: ${what}${what.endsWith('?') ? '' : '.'} Nothing was sent`);
 
 function headOf({ line, text, problem }: Text, kind?: string): Head {
   const separator = separatorOf(text);

@@ -72,7 +72,7 @@ export type Notified = {
   alerted: Alerted[];
 };
 
-/** The same, its recipients, and whether anybody is notified of accidents like it. */
+/** The deliveries of an event, its recipients, and whether anybody is notified of accidents like it. */
 export async function deliveriesOf(
   env: Env,
   caller: Caller,

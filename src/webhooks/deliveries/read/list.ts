@@ -58,7 +58,7 @@ export const summaryOf = (delivery: ListedDelivery): DeliverySummary => {
   };
 };
 
-/** The same with what is sent, and its attempts. */
+/** A delivery with its payload and attempts. */
 export const detailsOf = (delivery: Delivery & Pick<More, 'payload'>): DeliveryDetails => ({
   ...summaryOf(delivery),
   payload: delivery.payload,

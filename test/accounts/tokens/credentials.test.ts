@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { generateToken, hashToken, isRecognised } from '../../../src/accounts/tokens/format.ts';
 import { hourMs } from '../../../src/platform/durations.ts';
-import { ask, pageAfter, signIn } from '../../support/portal.ts';
+import { ask, signIn } from '../../support/portal.ts';
 import { vehicle } from '../../support/records.ts';
 import { routes } from '../../support/routes.ts';
 import { rows, value } from '../../support/rows.ts';
@@ -148,10 +148,9 @@ describe('a read-only token', () => {
   });
 
   it('is made in the portal as well, which shows it', async () => {
-    const { cookie, get, post } = await signIn(us);
+    const { get, post } = await signIn(us);
     const fields = { name: 'warehouse', access: 'read', expires: '' };
-    const reply = await post('/portal/settings/tokens', fields);
-    const page = await (await pageAfter(reply, cookie)).text();
+    const page = await (await post('/portal/settings/tokens', fields)).text();
     const [value = ''] = /fds_[\w-]{49}/.exec(page) ?? [];
     expect((await as(value).get('/webhooks')).status).toBe(200);
     expect(await as(value).post('/webhook', webhookBody(us))).toMatchObject(forbidden);

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { getTableName, type SQL, sql } from 'drizzle-orm';
 import { withVin } from '../fleet/accidents/vehicle.ts';
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Source } from '../fleet/lists/record.ts';
@@ -38,7 +38,8 @@ export async function rehearseRecords(
   const statements = (db: Database) =>
     batches.map((batch) => {
       const { type, notifications, heldBack } = batch;
-      const before = tablesBefore(source, batches, batch);
+      const isOfOthers = batch.kind !== drivers.kind && batch.kind !== vehicles.kind;
+      const before = isOfOthers ? tablesBefore(source, batches, batch) : sql.empty();
       const isNotified = notify && notifications.length > 0;
       return {
         news: isNotified ? read<News>(db)`${before} ${newsAmong(source, type, notifications)}` : undefined,
@@ -94,31 +95,30 @@ function tablesBefore({ accountId }: Source, batches: Batch[], batch: Batch): SQ
   return sql`with
     known_accidents as materialized (
       select ${listOf(accidentKeeper.columns)} from main.accidents where id in ${jsonList(accidents.map(({ id }) => id))}),
-    drivers as materialized (${tableAfter(
-      drivers,
-      batches,
-      sql`${valuesOf('driverId')} union select driver_id from known_accidents`,
-    )}),
-    vehicles as materialized (${tableAfter(
+    ${tableAfter(drivers, batches, sql`${valuesOf('driverId')} union select driver_id from known_accidents`)},
+    ${tableAfter(
       vehicles,
       batches,
-      sql`${valuesOf('vehicleId')} union select vehicle_id from known_accidents union select v.value
+      sql`${valuesOf('vehicleId')}
+        union select vehicle_id from known_accidents union select named_vehicle_id from known_accidents
+        union select v.value
         from (select value as vin from json_each(${vins}) union select vin from known_accidents) w,
           json_each((select json_group_array(id) from (${sameVin}))) v`,
-    )}),
+    )},
     accidents as materialized (select * from (${accidentsBefore(batches, batch)}))`;
 }
 
-/** SQL for the rows of these ids, and of the records of the call, as the call leaves them. */
+/** SQL for a table with the rows of these ids, and of the records of the call, as the call leaves them. */
 function tableAfter(resource: typeof vehicles | typeof drivers, batches: Batch[], ids: SQL): SQL {
-  const { columns } = keeperOf(resource);
+  const { table, columns } = keeperOf(resource);
   const batch = batches.find(({ kind }) => kind === resource.kind);
-  const there = sql`select ${listOf(columns)} from ${stored(resource.table)} where id in (${ids})`;
-  if (!batch) return there;
+  const changed = sql.identifier(`changed_${getTableName(table)}`);
+  const there = sql`select ${listOf(columns)} from ${stored(table)} where id in (${ids})`;
+  if (!batch) return sql`${table} as materialized (${there})`;
   return sql`
-    select * from (${changedIn(batch)})
-    union all
-    ${there} and id not in (select id from (${changedIn(batch)}))`;
+    ${changed} as materialized (${changedIn(batch)}),
+    ${table} as materialized (
+      select * from ${changed} union all ${there} and id not in (select id from ${changed}))`;
 }
 
 /** SQL for the accidents as the call's earlier batches leave them: a call may have three levels of one. */

@@ -74,6 +74,16 @@ describe('a dry run', () => {
     expect(counts).toEqual(events.map(() => [maxNamed, 120 - maxNamed]));
   });
 
+  it('knows no vehicle of a connection that a webhook does not cover', async () => {
+    const other = await addConnection(us.accountId);
+    const filters = { vehicleGroups: ['North'] };
+    const { id } = await register({ filters });
+    await register({ filters, connectionIds: [us.connection.id, other.id] });
+    await as(await issueKey(other.id)).send(vehicle({ vin: '1FUJGLDR5CLBP8836', groups: ['South'] }));
+    const { data } = await dry([accident({ vin: '1FUJGLDR5CLBP8836' })]);
+    expect(data.wouldNotify).toMatchObject([{ webhooks: [{ id }] }]);
+  });
+
   it('is refused as the call would be', async () => {
     await changeAccount(env, us.accountId, { quotas: { records: 1, bytes: null, deliveries: null } });
     await send([vehicle(), vehicle({ sourceId: 'other' })]);

@@ -95,7 +95,7 @@ export function addEvidence(
     where nth <= ${maxEvidence} and (known or (ever <= ${maxEver} and today <= ${maxDayFiles}))
     on conflict (id) do update set source = excluded.source, state = 'waiting', reason = null, attempts = 0,
         next_at = iif(evidence.source is excluded.source, max(evidence.ended_at + ${reviveMs}, ${now}), ${now})
-      where evidence.state = 'missed' or (evidence.state = 'waiting' and evidence.source is not excluded.source)`;
+      where evidence.state = 'missed' or (evidence.state <> 'stored' and evidence.source is not excluded.source)`;
 }
 
 /**

@@ -220,8 +220,8 @@ export async function takenDomain(
   return taken?.domain;
 }
 
-/** How long after DNS last named the account a domain is checked again, then how often, and when its proof lapses. */
-export const proof = { checkedAfterMs: 7 * dayMs, repeatedMs: dayMs, lapsesMs: 14 * dayMs };
+/** How long after DNS last named the account a domain is checked again, then how often, and when it expires. */
+export const proof = { checkedAfterMs: 7 * dayMs, repeatedMs: dayMs, expiresMs: 14 * dayMs };
 
 /** A domain whose proof is checked again. */
 export type DueDomain = { accountId: string; domain: string; provenAt: number };
@@ -237,7 +237,7 @@ export const domainsToCheck = (env: Env, now: number, limit: number): Promise<Du
 
 /** Until when a domain counts as proven: DNS that does not respond is no other than DNS without the record. */
 export const provenAfter = (provenAt: number, isFound: boolean, now: number): number | null =>
-  isFound ? now : now - provenAt >= proof.lapsesMs ? null : provenAt;
+  isFound ? now : now - provenAt >= proof.expiresMs ? null : provenAt;
 
 /** Records what DNS says of domains. */
 export async function noteChecks(

@@ -18,10 +18,10 @@ export async function textsAt(env: Env, domain: string): Promise<string[] | unde
   const response = await fetch(`${config(env).dnsUrl}?${query}`, init).catch(() => undefined);
   const reply = Object(response?.ok && parsedJson(await beginningOf(response, maxBytes, timeoutMs)));
   if (reply.Status !== noError && reply.Status !== noSuchName) return undefined;
-  const answers: unknown[] = Array.isArray(reply.Answer) ? reply.Answer : [];
+  const records: unknown[] = Array.isArray(reply.Answer) ? reply.Answer : [];
   // A text is in quotes, in several parts if it is long.
-  return answers
-    .map((answer) => Object(answer))
+  return records
+    .map((record) => Object(record))
     .filter(({ type, data }) => type === txt && typeof data === 'string')
     .map(({ data }) => data.replaceAll(/^"|"\s*"|"$/g, ''));
 }

@@ -137,7 +137,7 @@ it('the guide has the limits that the service keeps to', () => {
     'a session lasts': [sessionMs / dayMs, providerSessionMs / hourMs],
     'sign-ins at a provider': [rateLimits.SIGN_IN_LIMIT.calls, maxAttempts],
     'requests to sign in': [rateLimits.LINK_REQUEST_LIMIT.calls],
-    "a domain's record is missing": [proof.lapsesMs / (7 * dayMs)],
+    "a domain's record is missing": [proof.expiresMs / (7 * dayMs)],
     '[single sign-on](/docs/portal#single-sign-on) of an account': [maxDomains, maxNewcomers],
     'connect links that are not used yet': [maxOpenLinks, connectLinkMs / dayMs],
     'tests, replays, invitations, new tokens, exports and their downloads': [calls],

@@ -60,7 +60,7 @@ describe('a proven domain', () => {
     ],
     ['cannot be resolved', () => Response.json({ Status: 2 })],
     ['does not respond', () => Response.error()],
-  ])('whose DNS %s is asked each day, and lapses after two weeks', async (_, says) => {
+  ])('whose DNS %s is asked each day, and expires after two weeks', async (_, says) => {
     reply = says;
     for (const day of [7, 7.5, 8, 13]) await checkDomains(env, days(day));
     expect([asked.length, await provenAt()]).toEqual([3, now]);
@@ -99,7 +99,7 @@ describe('a proven domain', () => {
       now,
       JSON.stringify(Array.from({ length: 45 }, (_, i) => `n${i}.`)),
     );
-    await checkDomains(env, now + proof.lapsesMs);
+    await checkDomains(env, now + proof.expiresMs);
     expect(new Set(asked).size).toBe(46);
     expect(
       await value(

@@ -71,7 +71,7 @@ function stateOf({ provenAt, checkedAt }: { provenAt: number | null; checkedAt: 
   if (provenAt === checkedAt) return <State mood="ok">Proven</State>;
   return (
     <State mood="warn">
-      Record not found, proven until <Day at={provenAt + proof.lapsesMs} />
+      Record not found, proven until <Day at={provenAt + proof.expiresMs} />
     </State>
   );
 }

@@ -11,6 +11,7 @@ create table accounts (
   quotas     text not null default '{}' check (json_valid(quotas)), -- what it may add a day, where operators have set that
   held       integer not null default 0 -- 1: it adds most to a database that is nearly full, and may not for now
 ) strict, without rowid;
+create index accounts_by_time on accounts (created_at, id);
 -- For a credential that is unknown here, because its account may have moved.
 create index accounts_moved on accounts (cell) where status = 'moved';
 

@@ -11,6 +11,7 @@ import worker from '../src/index.ts';
 import { read } from '../src/platform/db/database.ts';
 import { openDatabase } from '../src/platform/db/system.ts';
 import { othersAreActive } from '../src/platform/fair-queue.ts';
+import { newBudget } from '../src/platform/jobs/budget.ts';
 import { spanOf } from '../src/portal/overview/overview.tsx';
 import { attentionOf } from '../src/portal/read/attention.ts';
 import { readOverview } from '../src/portal/read/overview.ts';
@@ -28,7 +29,7 @@ import { addRows, rows } from './support/rows.ts';
 import { type Cost, metered } from './support/runtime/meter.ts';
 import { register, world, worldBefore } from './support/world.ts';
 
-// Nothing that is counted depends on it.
+// What is counted does not depend on it, but that a range which ends at a row of others reads this row as well.
 beforeAll(addNeighbour);
 const us = worldBefore(beforeEach);
 let hooks: ReturnType<typeof receiver>;
@@ -97,13 +98,17 @@ const eventNow = (sourceId = 'event-1') =>
 /** Waits until other work of the account no longer makes a large call wait. */
 const othersRest = () => vi.waitFor(() => expect(othersAreActive(us.accountId)).toBe(false), 2000);
 
+/** Enough for what all tests leave, however slow the machine is. */
+const whole = () => newBudget({ ms: 300_000, queries: 100_000 });
+
 // First, for the other tests leave work to be done.
 it('a minute without work', async () => {
   await hookFor(100);
   const { env: bindings, cost } = metered();
   const scheduledTime = new Date('2026-11-22T12:01:00Z');
   await worker.scheduled(createScheduledController({ scheduledTime }), bindings, createExecutionContext());
-  expectCost(cost, { trips: 4, written: 1, queued: 0, read: 21 });
+  // Four of them for each webhook that has deliveries, of which the neighbour has ten.
+  expectCost(cost, { trips: 4, written: 1, queued: 0, read: 28 + 4 * 10 });
 });
 
 const range = 'from=2026-11-01&to=2100-01-01';
@@ -227,7 +232,7 @@ it('a level of an accident for one webhook is as many rows, whichever level it i
     // The accident, with two index entries, and one more while it is open; a notification; a delivery, with an index
     // entry; a change.
     expect(cost.written - behind.written).toBe(3 + (notificationLevel < 3 ? 1 : 0) + 1 + 2 + 1);
-    expect(cost.read - behind.read).toBeLessThanOrEqual(60);
+    expect(cost.read - behind.read).toBeLessThanOrEqual(63);
     expect(cost.queued).toBe(0);
   }
 });
@@ -259,7 +264,7 @@ it('a safety event over its whole life: delivered, archived and deleted from D1'
     // It has not changed lately by then, or the change feed would say that it is archived.
     await rows('update safety_events set updated_at = 0 where account_id = ?1', us.accountId);
     await countEvents(metered().env); // of other tests: a day is counted before it is archived
-    await archive(bindings, end);
+    await archive(bindings, end, whole());
     expect(await rows('select 1 from safety_events where account_id = ?1', us.accountId)).toEqual([]);
     return written + cost.written;
   };
@@ -274,7 +279,7 @@ it('a trip among a hundred, until it is archived and deleted from D1', async () 
   const { cost } = await send(...trips);
   const { env: bindings, cost: later } = metered();
   await rows('update trips set updated_at = 0 where account_id = ?1', us.accountId);
-  await archive(bindings, Date.now() + 400 * 86_400_000);
+  await archive(bindings, Date.now() + 400 * 86_400_000, whole());
   expect(await rows('select 1 from trips where account_id = ?1', us.accountId)).toEqual([]);
   expect(Math.round((cost.written + later.written) / 100)).toBeLessThanOrEqual(perTrip.rowsWrittenInLife);
   expect(Math.round(cost.read / 100)).toBeLessThanOrEqual(perTrip.rowsRead);
@@ -480,7 +485,7 @@ it('a page of 50 deliveries reads what it shows of a million, or 1,000', async (
     expect(await page({ status })).toBeLessThanOrEqual(60);
     expect(await page({ status, cursor: next })).toBeLessThanOrEqual(60);
   }
-  expect(await page({ eventId }, 1)).toBeLessThanOrEqual(12);
+  expect(await page({ eventId }, 1)).toBeLessThanOrEqual(13);
   expect(await page({ status: 'cancelled' }, 0)).toBeLessThanOrEqual(3 * 1000 + 10);
 
   // Beside 999 webhooks without deliveries, which sort before it, and each of which is looked at once.

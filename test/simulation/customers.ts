@@ -151,25 +151,6 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     const body = bodyOf(hook.url, config);
     await change(hook, config, /^200/, 'PUT', `/webhook/${hook.id}`, by(account), body);
   };
-  /** While receivers are down, takes a connection from all webhooks, revises its latest events, and gives it back. */
-  const revise = async (account: Account) => {
-    const [revised, other] = random() < 0.5 ? account.connections : account.connections.toReversed();
-    if (!revised || !other) return;
-    const subscribe = async ({ id }: Connection, mood: Mood) => {
-      const free = account.hooks.filter((hook) => hook.id && !hook.isBusy);
-      for (const hook of free) hook.mood = mood;
-      await Promise.all(free.map((hook) => update(account, hook, { types: [1, 2], connectionIds: [id] })));
-    };
-    await subscribe(revised, 'down');
-    await send(account, revised);
-    await sleep(below(2 * minute)); // retries are further apart by then
-    await subscribe(other, 'down');
-    const records = (events.get(revised.id) ?? [])
-      .slice(-5)
-      .map((of) => ({ ...safetyEvent({ eventRisk: 1 + below(5), vehicle: pick(trucks).sourceId }), ...of }));
-    if (records.length > 0) await insist('POST', '/ingest', { 'x-api-key': revised.key }, { records });
-    await subscribe(revised, 'up');
-  };
   const remove = async (account: Account, hook: Hook) => {
     const answer = /^200|Invalid webhook id/;
     const { status, isDone } = await change(hook, null, answer, 'DELETE', `/webhook/${hook.id}`, by(account));
@@ -194,6 +175,27 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     for (let resumed = 0; ![200, 400].includes(resumed) && !account.gone; await sleep(second))
       resumed = (await insist('POST', `/webhook/${hook.id}/resume`, by(account))).status;
     pausing.delete(hook);
+  };
+  /** Has events revised whose calls have failed, while their connection is taken from all webhooks for a moment. */
+  const revise = async (account: Account) => {
+    const [revised, other] = random() < 0.5 ? account.connections : account.connections.toReversed();
+    if (!revised || !other) return;
+    const free = () => account.hooks.filter((hook) => hook.id && !hook.isBusy);
+    const subscribe = async ({ id }: Connection, mood: Mood) => {
+      for (const hook of free()) hook.mood = mood;
+      const config = { types: [1, 2], connectionIds: [id] };
+      await Promise.all(free().map((hook) => update(account, hook, config)));
+    };
+    await subscribe(revised, 'down');
+    await send(account, revised);
+    const paused = free().map((hook) => pause(account, hook)); // or a retry would be cancelled meanwhile
+    await subscribe(other, 'down');
+    const records = (events.get(revised.id) ?? [])
+      .slice(-5)
+      .map((of) => ({ ...safetyEvent({ eventRisk: 1 + below(5), vehicle: pick(trucks).sourceId }), ...of }));
+    if (records.length > 0) await insist('POST', '/ingest', { 'x-api-key': revised.key }, { records });
+    await subscribe(revised, 'up');
+    await Promise.all(paused);
   };
   return { open, connect, send, create, update, revise, remove, pause };
 }

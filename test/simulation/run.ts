@@ -143,7 +143,7 @@ function simulated(sim: Kernel, migrations: string[]) {
       [40, () => people.send(account)],
       [8, () => people.create(account)],
       [3, withHook((account, hook) => people.update(account, hook))],
-      [2, () => people.revise(account)],
+      [1, () => people.revise(account)],
       [2, withHook(people.remove)],
       [3, withHook(people.pause)],
       [4, turn],

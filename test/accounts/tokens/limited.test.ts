@@ -177,7 +177,8 @@ it('generating one in the portal says which connections it has', async () => {
   const path = '/portal/settings/tokens/limited';
   await operator.patch(`/operator/connections/${ours}`, { name: 'City vans' });
   const fields = { name: 'one fleet', access: 'read', expires: '' };
-  expect(await person.outcome(path, { ...fields, connectionIds: ours })).toMatch(
+  expect(await textOf(await person.post(path, { ...fields, connectionIds: ours }))).toMatch(/fds_[\w-]{49}/);
+  expect(await textOf(await person.get('/portal/settings/tokens'))).toMatch(
     /one fleet Read only Only City vans/,
   );
   expect(await textOf(await person.post(path, fields))).toContain('must be 1 to 100 UUIDs');

@@ -59,17 +59,25 @@ describe('what is unique among accounts', () => {
   });
 
   const proven = 'insert into sign_in_domains values (?1, ?2, 1, 1)';
-  async function twoWith(domain: string) {
-    const [us, them] = [await world(), await world()];
-    await moveTo(them.accountId, there);
+  async function withDomain() {
+    const us = await world();
+    const domain = `d-${us.accountId}.example.com`;
     await rows(proven, us.accountId, domain);
-    return { us, them };
+    const takenThere = async () => {
+      const id = `other-${us.accountId}`;
+      await rowsIn(
+        'eu',
+        "insert into accounts (id, name, status, created_at) values (?1, 'Other', 'active', 0)",
+        id,
+      );
+      await rowsIn('eu', proven, id, domain);
+    };
+    return { us, domain, takenThere };
   }
 
   it('refuses a move before anything stops', async () => {
-    const domain = `d-${crypto.randomUUID()}.example.com`;
-    const { us, them } = await twoWith(domain);
-    await rowsIn('eu', proven, them.accountId, domain);
+    const { us, domain, takenThere } = await withDomain();
+    await takenThere();
     await expect(moveTo(us.accountId, there)).rejects.toThrow(
       `Another account in eu has proven the domain ${domain}`,
     );
@@ -78,11 +86,10 @@ describe('what is unique among accounts', () => {
   });
 
   it('cancels a move if it is taken meanwhile', async () => {
-    const domain = `d-${crypto.randomUUID()}.example.com`;
-    const { us, them } = await twoWith(domain);
+    const { us, takenThere } = await withDomain();
     // A router that is killed after the other cell was asked.
     await workOn(us.accountId, there, { killedAt: 3 }).catch(() => undefined);
-    await rowsIn('eu', proven, them.accountId, domain);
+    await takenThere();
     await expect(moveTo(us.accountId, there)).rejects.toThrow('has proven the domain');
     await vi.waitFor(async () => expect((await us.send(vehicle())).status).toBe(200));
   });

@@ -66,7 +66,7 @@ create table deliveries (
   level            integer not null,
   status           text not null check (status in ('pending', 'delivered', 'failed', 'cancelled')),
   attempts         integer not null default 0,
-  next_attempt_at  integer, -- null while the call that made it makes its first attempt
+  next_attempt_at  integer, -- when it is due, null only once it is no longer pending
   claimed_until    integer not null default 0,
   finished_at      integer,
   log              text not null default '[]' check (json_valid(log)),
@@ -77,12 +77,12 @@ create table deliveries (
   connection_id    text,
   request_id       text,
   data             text check (json_valid(data)),
-  primary key (webhook_id, id)
+  primary key (webhook_id, id),
+  check (status <> 'pending' or next_attempt_at is not null)
 ) strict, without rowid;
 -- Deliveries are claimed by webhook: accidents first, then events by risk, then by when they became due.
--- Without those whose first attempt is made by the call that made them: usually that succeeds, and saves an entry.
 create index deliveries_due on deliveries (webhook_id, priority, next_attempt_at)
-  where status = 'pending' and next_attempt_at is not null;
+  where status = 'pending';
 create index deliveries_failed on deliveries (webhook_id, id) where status = 'failed';
 -- Cancelled because their webhook did not subscribe to them: they can be sent again once it does.
 create index deliveries_cancelled on deliveries (webhook_id, id) where status = 'cancelled';
@@ -199,7 +199,6 @@ create table test_calls (
 create table sweeps (
   id            integer not null primary key check (id = 1),
   at            integer not null,
-  oldest_due_at integer, -- since when the oldest delivery has been due that nobody works for
-  looked_to     integer not null default 0 -- up to when it looked for what calls had claimed and were killed
+  oldest_due_at integer -- since when the oldest delivery has been due that nobody works for
 ) strict;
 insert into sweeps (id, at) values (1, (unixepoch() + 600) * 1000);

@@ -10,7 +10,6 @@ import { type PullMessage, pull } from './providers/pull.ts';
 import { handle } from './webhooks/deliveries/consumer.ts';
 import { leaseMs } from './webhooks/deliveries/policy.ts';
 import type { DeliveryMessage } from './webhooks/deliveries/queue.ts';
-import type { NewWork } from './webhooks/deliveries/send/first-claim.ts';
 
 export type { IngestBatch, IngestReply } from './ingest/binding.ts';
 
@@ -43,7 +42,7 @@ export class Ingest extends ingestBinding(app.fetch) {}
 
 /** Where a request begins workers, each in an invocation of its own, which lasts longer than the request. */
 export class Deliveries extends WorkerEntrypoint<Env> {
-  begin(message: NewWork): void {
+  begin(message: DeliveryMessage): void {
     this.ctx.waitUntil(handle(this.env, message));
   }
 }

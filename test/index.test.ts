@@ -63,23 +63,6 @@ it('a call for many webhooks begins 26 workers, and leaves the rest to the queue
   queued.mockRestore();
 });
 
-it('a call for many webhooks has claimed the deliveries of ten of them by then', async () => {
-  const heard = receiver();
-  const release = heard.holds();
-  const hooks: string[] = [];
-  for (let i = 0; i < 12; i++) hooks.push((await register(us)).id);
-  await us.send(truck, event('e1'));
-  await expect.poll(() => heard.got, { timeout: 10_000 }).toHaveLength(12);
-  const claimed = await rows(
-    `select 1 from deliveries where account_id = ?1 and status = 'pending' and next_attempt_at is null`,
-    us.accountId,
-  );
-  expect(claimed).toHaveLength(10);
-  expect(new Set(heard.got.map(({ body }) => JSON.stringify(body.data))).size).toBe(1);
-  release();
-  for (const id of hooks) await settled(id);
-});
-
 it('a call for many webhooks begins accidents first, and queues what does not begin', async () => {
   const [begun, queued]: [DeliveryMessage[], unknown[]] = [[], []];
   const begin = async (message: DeliveryMessage) => {

@@ -7,7 +7,7 @@ import type { Caller } from '../platform/db/guard.ts';
 import { Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform/fair-queue.ts';
 import { partsOf } from '../platform/parts.ts';
-import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
+import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import { acceptRecords } from './accept.ts';
 import { rehearseRecords } from './dry-run.ts';
 import { whenOverQuota } from './quotas.ts';
@@ -29,8 +29,8 @@ export type IngestCall = {
   isOfAccident?: boolean;
 };
 
-/** Starts work on new deliveries; `begins` says for how many webhooks without the queue. */
-export type Starter = ((work: NewWork[]) => void) & { begins?: number };
+/** Starts work on new deliveries. */
+export type Starter = (work: DeliveryMessage[]) => void;
 
 /**
  * Stores up to 500 records of a connection in one transaction; while other accounts are active, in
@@ -51,13 +51,12 @@ export async function ingest(
   const total: WrittenRecords = { changed: 0, rejected, warnings, heldBack: 0, wouldNotify: [] };
   // With its first part, all of a call is within the quotas, or none of it.
   let refused: SQL | undefined = whenOverQuota(caller.accountId, source.now, hasAccident);
-  const write = async (part: Accepted[], claims = 0) => {
+  const write = async (part: Accepted[]) => {
     if (dryRun) return rehearseRecords(env, caller, source, part, { notify, refused }, total);
-    start(await writeRecords(env, caller, source, part, { notify, claims, refused }, total));
+    start(await writeRecords(env, caller, source, part, { notify, refused }, total));
     refused = undefined;
   };
-  // A call that waits first would hold its claim for too long to use it.
-  if (accepted.length <= fewRecords) await write(accepted, start.begins);
+  if (accepted.length <= fewRecords) await write(accepted);
   else {
     const { accountId } = caller;
     const done = await largeTransactions.run(accountId, () =>

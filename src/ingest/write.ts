@@ -8,9 +8,9 @@ import { recordWritten, type Written } from '../fleet/record-changes.ts';
 import { type Database, readValue } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { fanOut, holdNewLevels, workOf } from '../webhooks/deliveries/fan-out.ts';
-import type { NewWork } from '../webhooks/deliveries/send/first-claim.ts';
+import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import { newAmong } from '../webhooks/notifications/insert.ts';
-import { ACCIDENT, EVENT } from '../webhooks/notifications/types.ts';
+import { ACCIDENT } from '../webhooks/notifications/types.ts';
 import { type Batch, batchesOf } from './batches.ts';
 import { missingAmong } from './keep.ts';
 import type { Accepted, RecordWarning, Rejection, RowOf, WouldNotify } from './schema.ts';
@@ -25,8 +25,6 @@ export type WrittenRecords = {
 
 export type WriteOptions = {
   notify: boolean;
-  /** For how many webhooks the first delivery is claimed. */
-  claims: number;
   /** When the account is refused, as the guard's option. */
   refused: SQL | undefined;
 };
@@ -40,19 +38,16 @@ export async function writeRecords(
   caller: Caller,
   source: Source,
   accepted: Accepted[],
-  { notify, claims, refused }: WriteOptions,
+  { notify, refused }: WriteOptions,
   total: WrittenRecords,
-): Promise<NewWork[]> {
+): Promise<DeliveryMessage[]> {
   const batches = batchesOf(source, accepted);
   const notified = notify ? batches.filter(({ notifications }) => notifications.length > 0) : [];
-  const claiming = claims > 0 ? notified.find(({ type }) => type === EVENT) : undefined;
   const linked = batches.flatMap(({ entries }) => entries.flatMap(({ row }) => (isLinked(row) ? [row] : [])));
   // Notifications come before the records, because a record that exists has been notified.
   const statements = (db: Database) => ({
     batches: batches.map((batch) => ({
-      notified: notified.includes(batch)
-        ? fanOut(db, source, batch, batch === claiming ? claims : 0)
-        : undefined,
+      notified: notified.includes(batch) ? fanOut(db, source, batch) : undefined,
       heldBack: notify && batch.heldBack.length > 0 ? countHeldBack(db, source, batch) : undefined,
       kept: keep(db, batch),
     })),

@@ -11,7 +11,7 @@ import { countEncrypted } from '../platform/jobs/re-encrypt.ts';
 import { needsCover } from '../providers/connect.ts';
 import { pausedAfterMs } from '../webhooks/alerts/alerts.ts';
 import { isCovered } from '../webhooks/coverage.ts';
-import { firstDueOf, isWaiting, pendingWebhooks } from '../webhooks/deliveries/due.ts';
+import { firstDueOf, pendingWebhooks } from '../webhooks/deliveries/due.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/read/counts.ts';
 import { levelsOf, selectWaits } from '../webhooks/service-levels/levels.ts';
 import { maxAccountsCounted, maxFailedCounted, maxListed, maxPendingCounted } from './api/operation.ts';
@@ -94,7 +94,7 @@ async function deliveryStatus(env: Env, now: number) {
           (select url from webhooks where id = d.webhook_id) as url, d.attempts, d.next_attempt_at as nextAttemptAt
         from (
           select d.* from hooks cross join deliveries d indexed by deliveries_due
-            on d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority = 0 and d.id < ${firstIdAt(now - accidentWaitsMs)}
+            on d.webhook_id = hooks.id and d.status = 'pending' and d.priority = 0 and d.id < ${firstIdAt(now - accidentWaitsMs)}
           limit ${maxPendingCounted}) d
         cross join accounts a on a.id = d.account_id order by d.id limit ${maxListed}`,
     failing: read<Failing>(db)`

@@ -1,6 +1,6 @@
 import worker from '../../src/index.ts';
 import { handle } from '../../src/webhooks/deliveries/consumer.ts';
-import type { NewWork } from '../../src/webhooks/deliveries/send/first-claim.ts';
+import type { DeliveryMessage } from '../../src/webhooks/deliveries/queue.ts';
 import type { Kernel } from './kernel.ts';
 import { Violation } from './model.ts';
 
@@ -21,7 +21,7 @@ export type Asking = ReturnType<typeof asking>;
 /** How clients call the service, with what they do when it fails. */
 export function asking(kernel: Kernel, env: Env) {
   const { below, sleep } = kernel;
-  const begin = async (message: NewWork): Promise<void> => {
+  const begin = async (message: DeliveryMessage): Promise<void> => {
     if (below(10) === 0) throw new Error('This invocation could not start');
     void kernel.invoke('a worker that was begun', async (context) => context.waitUntil(handle(env, message)));
   };

@@ -1,7 +1,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import worker, { type QueueMessage } from '../../index.ts';
 import { handle } from '../../webhooks/deliveries/consumer.ts';
-import type { NewWork } from '../../webhooks/deliveries/send/first-claim.ts';
+import type { DeliveryMessage } from '../../webhooks/deliveries/queue.ts';
 import { strict } from './bindings.ts';
 import { hang } from './hangs.ts';
 import { invoked, queriesSoFar } from './limits.ts';
@@ -10,7 +10,7 @@ export { Ingest } from '../../index.ts';
 
 /** What the service exports, as strict. */
 export class Deliveries extends WorkerEntrypoint<Env> {
-  begin(message: NewWork): Promise<void> {
+  begin(message: DeliveryMessage): Promise<void> {
     return invoked(async () => this.ctx.waitUntil(handle(strict(this.env), message)));
   }
 }

@@ -21,9 +21,7 @@ import { readRows } from '../../platform/db/rows.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { accounts } from '../../platform/db/tables.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
-import { changeInChunks } from '../../platform/jobs/chunks.ts';
 import { leaseMs } from '../../platform/jobs/lease.ts';
-import { listAbandoned } from '../../webhooks/deliveries/send/first-claim.ts';
 import { claimedUntilOf } from '../../webhooks/deliveries/send/in-flight.ts';
 import { resumeWebhooks, stopWebhooks } from '../../webhooks/remove.ts';
 import { copying, type NewMove } from '../api/moves.ts';
@@ -215,7 +213,6 @@ async function isQuiet(env: Env, { accountId, since }: Move): Promise<boolean> {
       select leased_until from jobs where holder is not null and leased_until <= ${since + quietMs + leaseMs})`;
   const deliveries = await claimedUntilOf(env, accountId);
   const leftMs = Math.max(claimed?.until ?? 0, deliveries ?? 0, since + quietMs) - Date.now();
-  if (leftMs <= 0) await changeInChunks(db, listAbandoned(Date.now()));
-  else await scheduler.wait(Math.min(leftMs, 250));
+  if (leftMs > 0) await scheduler.wait(Math.min(leftMs, 250));
   return leftMs <= 0;
 }

@@ -8,7 +8,6 @@ import { leads } from '../../platform/db/leads.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { isWithdrawn, needsCover } from '../../providers/connect.ts';
 import { isCovered, recipientOf } from '../../webhooks/coverage.ts';
-import { isWaiting } from '../../webhooks/deliveries/due.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
 import { levelsOf, selectWaits } from '../../webhooks/service-levels/levels.ts';
 import { ailingWebhooks, failedOf, maxCounted } from './attention.ts';
@@ -132,7 +131,7 @@ const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number)
     select w.id, w.name, w.url, coalesce(h.failures, 0) as failures, coalesce(h.failures >= ${circuitAfter}, 0) as paused,
       h.open_until as openUntil, h.last_failure as lastFailure,
       (select count(*) from (select 1 from deliveries indexed by deliveries_due
-        where webhook_id = w.id and ${isWaiting()} limit ${maxCounted})) as waiting,
+        where webhook_id = w.id and status = 'pending' limit ${maxCounted})) as waiting,
       (select count(*) from (${failedOf(now)} limit ${maxCounted})) as failed
     from ${ailingWebhooks(sql`${accountId}`, now)} order by paused desc, w.created_at limit ${maxShown}`;
 

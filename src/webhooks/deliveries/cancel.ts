@@ -2,7 +2,6 @@ import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
-import { isWaiting } from './due.ts';
 
 /** Cancels what is pending for deleted or stopped webhooks, unless in flight or being moved. */
 export async function cancelPending(env: Env, webhookIds: string[]): Promise<void> {
@@ -14,7 +13,7 @@ export async function cancelPending(env: Env, webhookIds: string[]): Promise<voi
     where (webhook_id, id) in (
       select d.webhook_id, d.id from json_each(${JSON.stringify(webhookIds)}) w
       cross join deliveries d indexed by deliveries_due
-        on d.webhook_id = w.value and ${isWaiting('d')} and d.claimed_until <= ${now}
+        on d.webhook_id = w.value and d.status = 'pending' and d.claimed_until <= ${now}
       where not exists (select 1 from webhooks h where h.id = w.value and (h.stopped_at is null
           or exists (select 1 from accounts where id = h.account_id and status in ('moving', 'moved'))))
       limit ${rowsPerChunk})`,

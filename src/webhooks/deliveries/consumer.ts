@@ -1,18 +1,17 @@
 import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { continueFanOut } from './fan-out.ts';
-import { sendAfter } from './queue.ts';
-import type { NewWork } from './send/first-claim.ts';
+import { type DeliveryMessage, sendAfter } from './queue.ts';
 import { work } from './send/worker.ts';
 
 /** When work returns after a failure of ours, such as an overloaded D1. */
 const retrySeconds = 10;
 
 /** Handles a message. Never throws: a failure is retried, and the sweep finds what is lost. */
-export async function handle(env: Env, { claim, ...message }: NewWork): Promise<void> {
+export async function handle(env: Env, message: DeliveryMessage): Promise<void> {
   try {
     if ('fanOut' in message) await continueFanOut(env, message);
-    else await work(env, message, claim);
+    else await work(env, message);
   } catch (error) {
     fault('error', 'Deliveries were interrupted', {}, error);
     await sendAfter(env, message, retrySeconds);
@@ -24,7 +23,7 @@ export type StarterEnv = Env & { QUEUE_ONLY?: true };
 
 /** The context of a request; in production it has the Worker's own entrypoints. */
 type StarterContext = Pick<ExecutionContext, 'waitUntil'> & { exports?: unknown };
-type Entrypoints = { Deliveries?: { begin(message: NewWork): Promise<void> } };
+type Entrypoints = { Deliveries?: { begin(message: DeliveryMessage): Promise<void> } };
 
 /** How many workers a request begins elsewhere: 32 invocations may follow one. */
 const maxBegun = 25;
@@ -38,17 +37,15 @@ export function starter(env: StarterEnv, context: StarterContext) {
   const { Deliveries } = (context.exports ?? {}) as Entrypoints; // as `index.ts` exports them
   let isFree = !env.QUEUE_ONLY;
   let left = isFree && Deliveries ? maxBegun : 0;
-  const begins = Number(isFree) + left;
-  const beginElsewhere = async (message: NewWork): Promise<void> => {
+  const beginElsewhere = async (message: DeliveryMessage): Promise<void> => {
     try {
       await Deliveries?.begin(message);
     } catch {
-      if (message.claim) await handle(env, message);
-      else await send(env.DELIVERIES, [message]);
+      await send(env.DELIVERIES, [message]);
     }
   };
-  const start = (messages: NewWork[]): void => {
-    const here = isFree ? (messages.find(({ claim }) => claim) ?? messages[0]) : undefined;
+  return (messages: DeliveryMessage[]): void => {
+    const here = isFree ? messages[0] : undefined;
     if (here) {
       isFree = false;
       context.waitUntil(handle(env, here));
@@ -59,8 +56,6 @@ export function starter(env: StarterEnv, context: StarterContext) {
     for (const one of begun) context.waitUntil(beginElsewhere(one));
     context.waitUntil(send(env.DELIVERIES, others));
   };
-  return Object.assign(start, { begins });
 }
 
-/** What is claimed comes first, since the queue would lose its claim, and then accidents. */
-const urgency = (message: NewWork): number => (message.claim ? 0 : 'accidents' in message ? 1 : 2);
+const urgency = (message: DeliveryMessage): number => ('accidents' in message ? 0 : 1);

@@ -1,14 +1,4 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { leaseMs } from './policy.ts';
-
-/** SQL for whether `deliveries_due` has a delivery: it is pending, and not claimed by a first claim. */
-export function isWaiting(alias = 'deliveries'): SQL {
-  const d = sql.identifier(alias);
-  return sql`${d}.status = 'pending' and ${d}.next_attempt_at is not null`;
-}
-
-/** SQL for when the pending delivery `d` is due, or was when it was claimed at creation. */
-export const dueAtOf: SQL = sql`coalesce(d.next_attempt_at, d.claimed_until - ${leaseMs})`;
 
 const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
 
@@ -39,7 +29,7 @@ const webhooksWith = (range: SQL): SQL => sql`
 
 /** `hooks`: each webhook that has pending deliveries. */
 export const pendingWebhooks: SQL = webhooksWith(
-  sql`deliveries indexed by deliveries_due where ${isWaiting()}`,
+  sql`deliveries indexed by deliveries_due where status = 'pending'`,
 );
 
 /** `hooks`: each webhook that has deliveries, including deleted ones. */

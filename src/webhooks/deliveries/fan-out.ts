@@ -28,15 +28,8 @@ import { filterable, isLetThrough } from '../notifications/pass.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { dueDeliveries } from './due.ts';
 import { claimsForMs, priorityOf } from './policy.ts';
-import { type FanOut, wakeOf } from './queue.ts';
+import { type DeliveryMessage, type FanOut, wakeOf } from './queue.ts';
 import { holdLevels } from './send/accident-order.ts';
-import {
-  dueAndClaimed,
-  firstClaims,
-  type NewWork,
-  readyWebhooks,
-  selectFirstClaims,
-} from './send/first-claim.ts';
 
 /** The most deliveries that the transaction of an ingest call creates, and each that follows it. */
 const maxInFirst = 2000;
@@ -57,9 +50,9 @@ type New = { type: NotificationType; notifications: NewNotification[]; ofType: n
 /**
  * The statements, before those of the records, that give subscribing webhooks a delivery of each
  * new notification, and write these. One transaction creates a bounded number; a fan-out remembers
- * the rest. The first webhooks that are ready, at most `claims`, have their first deliveries claimed.
+ * the rest.
  */
-export function fanOut(db: Database, source: NotificationSource, news: New, claims: number) {
+export function fanOut(db: Database, source: NotificationSource, news: New) {
   const { type, notifications, ofType } = news;
   const { accountId, connectionId, now } = source;
   const keys = keysOf(news);
@@ -74,7 +67,6 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
   const hasRest = sql`
     exists (select 1 from webhook_connections where ${subscribersOf(connectionId, type)} limit 1 offset ${servedAtOnce})
     and (changes() > 0 or ${ofFirst(connectionId, type, sql`c.filtered and exists (${unseen})`)})`;
-  const ready = claims > 0 ? readyWebhooks(first, now, claims) : undefined;
   const rest = () =>
     writeReturning<{ id: string }>(db)`
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
@@ -83,10 +75,9 @@ export function fanOut(db: Database, source: NotificationSource, news: New, clai
       from (${unseenOf(news, hasRest)}) group by key / cast(${perRow} as integer) returning id`;
   return {
     idle: selectIdle(db, source, type, first, unseen),
-    deliveries: write(db)`${insertDeliveries(source, type, now, unseen, first, ready)}`,
+    deliveries: write(db)`${insertDeliveries(source, type, now, unseen, first)}`,
     rest: servedAtOnce < maxWebhooks ? rest() : undefined,
     notifications: type === ACCIDENT ? insertNew(db, source, notifications) : undefined,
-    claimed: claims > 0 ? selectFirstClaims(db, source, first, unseen, notifications) : undefined,
   };
 }
 
@@ -103,19 +94,12 @@ const unseenOf = (news: New, condition = sql`true`): SQL => sql`
   select n.key, n.value from json_each(iif(${condition}, ${JSON.stringify(keysOf(news))}, '[]')) n
   where ${isNew(news.type)}`;
 
-/** The work that a fan-out has made, with the first claims. */
-export function workOf(
-  { accountId, now }: NotificationSource,
-  { type, notifications }: New,
-  { idle, rest = [], claimed = [] }: Results<ReturnType<typeof fanOut>>,
-): NewWork[] {
-  const claims = firstClaims(claimed, notifications.length, now);
-  const wakes = wakeOf(accountId, idsOf(idle), type).map((wake) => {
-    const claim = claims.get(wake.webhookId);
-    return { ...wake, ...(claim && { claim }) };
-  });
-  return [...wakes, ...rest.map(({ id }) => ({ fanOut: id }))];
-}
+/** The work that a fan-out has made. */
+export const workOf = (
+  { accountId }: NotificationSource,
+  { type }: New,
+  { idle, rest = [] }: Results<ReturnType<typeof fanOut>>,
+): DeliveryMessage[] => [...wakeOf(accountId, idsOf(idle), type), ...rest.map(({ id }) => ({ fanOut: id }))];
 
 const idsOf = (idle: { webhookId: string }[]): string[] => idle.map(({ webhookId }) => webhookId);
 
@@ -200,19 +184,17 @@ const selectIdle = (
           : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
       }`;
 
-/** Each notification for each webhook: claimed for those that are `ready`. */
+/** Each notification for each webhook. */
 const insertDeliveries = (
   source: NotificationSource,
   type: NotificationType,
   createdAt: number,
   notifications: SQL,
   webhooks: SQL,
-  ready = sql`select null where false`,
 ): SQL => sql`
-  with claims (webhook_id) as materialized (${ready})
-  insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, claimed_until)
+  insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
   select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
-    n.value->>'priority', ${dueAndClaimed(source.now)}
+    n.value->>'priority', ${source.now}
   from (${notifications}) n cross join ${webhooks} w where ${isLetThrough(source, type)}`;
 
 /** A delivery of a made-up notification; due at a time in milliseconds since 1970. */

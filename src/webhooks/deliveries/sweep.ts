@@ -9,11 +9,10 @@ import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { deleteNotifications } from '../notifications/remove.ts';
-import { allWebhooks, dueDeliveries, isWaiting, pendingWebhooks } from './due.ts';
-import { circuitAfter, giveUpAfterMs, leaseMs } from './policy.ts';
+import { allWebhooks, dueDeliveries, pendingWebhooks } from './due.ts';
+import { circuitAfter, giveUpAfterMs } from './policy.ts';
 import { wakeOf } from './queue.ts';
 import { countFailed } from './read/counts.ts';
-import { listAbandoned } from './send/first-claim.ts';
 
 const maxWebhooks = 5000;
 const maxFanOuts = 100;
@@ -28,28 +27,20 @@ const graceMs = 5_000;
 /** Wakes webhooks whose first due delivery is unclaimed, and fan-outs that have stopped. */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
-  const { listed, heads, fanOuts } = await transaction(
-    db,
-    {
-      listed: write(db)`${listAbandoned(now)}`,
-      heads: selectHeads(db, now),
-      fanOuts: read<{ id: string }>(db)`
-        select id from fan_outs where id < ${firstIdAt(now - graceMs)}
-          and ${notMoving(sql`fan_outs.account_id`)} limit ${maxFanOuts}`,
-    },
-    { repeatable: true },
-  );
-  if (listed.meta.changes >= rowsPerChunk) return sweep(env, now);
+  const { heads, fanOuts } = await transaction(db, {
+    heads: selectHeads(db, now),
+    fanOuts: read<{ id: string }>(db)`
+      select id from fan_outs where id < ${firstIdAt(now - graceMs)}
+        and ${notMoving(sql`fan_outs.account_id`)} limit ${maxFanOuts}`,
+  });
   const late = heads.flatMap(({ webhookId, late }) => (late ? [{ webhookId, deliveryId: late }] : []));
   for (const one of late.slice(0, maxLateLogged))
     fault('error', 'An accident has not been delivered for 5 minutes', { ...one, webhooks: late.length });
   const webhooks = heads.filter(({ waits }) => waits === 1);
   const oldest = Math.min(...webhooks.filter(({ limited }) => !limited).map(({ dueAt }) => dueAt));
   await write(db)`
-    insert into sweeps (id, at, oldest_due_at, looked_to)
-    values (1, ${now}, ${Number.isFinite(oldest) ? oldest : null}, ${now - 2 * leaseMs})
-    on conflict (id) do update
-      set at = excluded.at, oldest_due_at = excluded.oldest_due_at, looked_to = excluded.looked_to`;
+    insert into sweeps (id, at, oldest_due_at) values (1, ${now}, ${Number.isFinite(oldest) ? oldest : null})
+    on conflict (id) do update set at = excluded.at, oldest_due_at = excluded.oldest_due_at`;
   return send(env.DELIVERIES, [
     ...webhooks.flatMap(({ accountId, webhookId }) => wakeOf(accountId, [webhookId])),
     ...fanOuts.map(({ id }) => ({ fanOut: id })),
@@ -78,7 +69,7 @@ const selectHeads = (db: Database, now: number) => {
             where claimed_until <= ${now}),
           (select ${head} from ${due('events')} limit 1)) as head,
         (select d.id from deliveries d indexed by deliveries_due
-          where d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority = 0
+          where d.webhook_id = hooks.id and d.status = 'pending' and d.priority = 0
             and d.id < ${firstIdAt(now - accidentLateMs)} limit 1) as late
       from hooks where id is not null),
     all_heads as (

@@ -43,10 +43,6 @@ export const newAmong = (notifications: NewNotification[]): SQL => {
   return sql`(select count(*) from json_each(${JSON.stringify(keys)}) n where ${isNew(EVENT)})`;
 };
 
-/** SQL for the payload of the event's notification `n`, before the event is written, with what its vehicle `v` adds. */
-export const eventPayload = sql`json_set(n.value->>'data',
-  '$.vehicleName', v.name, '$.vehicleVin', coalesce(v.vin, ''), '$.vehicleGroups', json(v.groups))`;
-
 /** SQL for an accident's payload. Without a VIN it gets that of the vehicle. */
 const accidentPayload = (source: NotificationSource): SQL => sql`
   iif(n.value->>'$.data.vin' <> '', n.value->>'data', (

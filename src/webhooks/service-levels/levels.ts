@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, type Results, read } from '../../platform/db/database.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
-import { isWaiting, pendingWebhooks } from '../deliveries/due.ts';
+import { pendingWebhooks } from '../deliveries/due.ts';
 import { countedHours, hourOf, shownHours } from '../deliveries/read/counts.ts';
 import {
   addHistograms,
@@ -43,7 +43,7 @@ export const selectWaits = (db: Database, accountId: string | undefined, now: nu
     select * from (
       select d.id, d.priority, d.attempts, d.next_attempt_at, ${isFirst(sql`d`)} as first
       from hooks cross join deliveries d indexed by deliveries_due
-        on d.webhook_id = hooks.id and ${isWaiting('d')} and d.priority in ${priorities}
+        on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in ${priorities}
       limit ${maxPendingLookedAt})`;
   return {
     counted: read<{ hours: number; waits: string }>(db)`

@@ -15,7 +15,7 @@ import { leads } from '../../../platform/db/leads.ts';
 import { cutScan, maxScanned } from '../../../platform/db/pages.ts';
 import { webhooks } from '../../../platform/db/tables.ts';
 import type { NotificationType } from '../../notifications/types.ts';
-import { firstDueOf, isWaiting } from '../due.ts';
+import { firstDueOf } from '../due.ts';
 import { asReceiver, type Receiver, selectReceivers } from '../receiver/health.ts';
 import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';
 import { ownWebhookId } from './replay.ts';
@@ -135,7 +135,7 @@ const selectCounts = (db: Database, webhookId: SQL) =>
 
 const waitingOf = (most: number): SQL => sql`
   (select count(*) from (select 1 from deliveries indexed by deliveries_due
-    where webhook_id = w.id and ${isWaiting()} limit ${most}))`;
+    where webhook_id = w.id and status = 'pending' limit ${most}))`;
 
 /** A webhook in the list, with its last 24 hours, oldest first. */
 export type WebhookSummary = Listed & { receiver: Receiver; hours: HourTally[] };

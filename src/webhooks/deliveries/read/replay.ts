@@ -8,7 +8,6 @@ import { invalid, invalidField } from '../../../platform/errors.ts';
 import { send } from '../../../platform/queue.ts';
 import { notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { ownWebhook } from '../../stored.ts';
-import { isWaiting } from '../due.ts';
 import { type DeliveryKey, giveUpAfterMs, maxReplayedPerCall, webhookIsPaused } from '../policy.ts';
 import { wakeOf } from '../queue.ts';
 import { allowProbe } from '../receiver/circuit.ts';
@@ -141,7 +140,7 @@ export async function sendNow(env: Env, caller: Caller, { webhookId, id }: Deliv
 export async function tryNow(env: Env, caller: Caller, webhookId: string): Promise<DeliveryKey> {
   const [first] = await rowsFor<{ id: string }>(env, caller)`
     select id from deliveries indexed by deliveries_due
-    where webhook_id = ${ownWebhookId(caller, webhookId)} and ${isWaiting()} and priority in (0, 1, 2, 3)
+    where webhook_id = ${ownWebhookId(caller, webhookId)} and status = 'pending' and priority in (0, 1, 2, 3)
     order by priority, next_attempt_at limit 1`;
   if (!first) throw invalid('Nothing is waiting for this webhook');
   const key = { webhookId, id: first.id };

@@ -8,7 +8,6 @@ import { type Scanned, scan } from '../../../platform/db/pages.ts';
 import { notificationOf, notifiedOf } from '../../notifications/of-delivery.ts';
 import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../../notifications/types.ts';
 import { isOwned } from '../../stored.ts';
-import { dueAtOf, isWaiting } from '../due.ts';
 import { type Attempt, fromStored, type statuses } from '../policy.ts';
 
 /** A delivery as all lists have it. Times are milliseconds since 1970. */
@@ -51,7 +50,7 @@ type StoredDelivery = Omit<ListedDelivery, 'type' | 'createdAt' | 'last'> & { re
 export const deliveryColumns = (more?: SQL, shown: SQL = sql`true`): SQL => sql`
   d.id, d.webhook_id as webhookId, d.event_id as eventId, d.level, d.status, d.attempts,
   json_array_length(d.log) + d.attempts_omitted as made,
-  iif(d.status = 'pending', ${dueAtOf}, null) as nextAttemptAt,
+  iif(d.status = 'pending', d.next_attempt_at, null) as nextAttemptAt,
   d.finished_at as finishedAt,
   iif(${shown}, json_object('last', json(json_remove(d.log -> '$[#-1]', '$.answer'))
     ${more && sql`, ${more}`}), null) as rest`;
@@ -168,7 +167,7 @@ function orderOf(accountId: string, { events, state, newestFirst = false }: List
   // Accidents first, then events of risk 5, of risk 4, and the rest, each as due.
   if (state === 'pending')
     return {
-      deliveries: sql`deliveries d indexed by deliveries_due on d.webhook_id = w.id and ${isWaiting('d')}`,
+      deliveries: sql`deliveries d indexed by deliveries_due on d.webhook_id = w.id and d.status = 'pending'`,
       keys: [sql`d.priority`, sql`d.next_attempt_at`, sql`d.id`],
       least: -1,
       byTime: false,

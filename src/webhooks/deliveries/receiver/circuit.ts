@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../../../platform/db/database.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
-import { isWaiting } from '../due.ts';
 import type { Attempt } from '../policy.ts';
 import * as policy from '../policy.ts';
 import { ceilingOf } from './window.ts';
@@ -56,7 +55,7 @@ export function moveReceiver(
     and coalesce(h.open_until, 0) <= ${now})`;
   const openings = sql`iif(${successes}, 0, coalesce(h.openings, 0))`;
   const accidentWaits = sql`exists (select 1 from deliveries indexed by deliveries_due
-    where webhook_id = w.id and ${isWaiting()} and priority = 0)`;
+    where webhook_id = w.id and status = 'pending' and priority = 0)`;
   const window = sql`coalesce(h.window, ${policy.firstWindow})`;
   return write(db)`
     insert into webhook_health (webhook_id, failures, openings, open_until, window, last_failure, paused_since)

@@ -94,7 +94,7 @@ const selectWebhook = (db: Database, webhookId: string, now: number, window: num
     where w.id = ${webhookId} and w.stopped_at is null`;
 
 /** SQL for what a worker sees of `w` and its health `h`. */
-export const webhookColumns = (now: number): SQL => sql`
+const webhookColumns = (now: number): SQL => sql`
   w.account_id as accountId, json_object(${plain}, 'headers', json(w.headers), 'signing', json(w.signing),
     'oauth', json(w.oauth), 'oauthToken', json(w.oauth_token)) as settings,
   coalesce(h.failures, 0) as failures, coalesce(h.open_until, 0) as openUntil, h.timer_at as timerAt,
@@ -103,7 +103,7 @@ export const webhookColumns = (now: number): SQL => sql`
 
 const plain = sql.raw(plainFields.map((name) => `'${name}', w.${webhooks[name].name}`).join(', '));
 
-export type ClaimedRow = Omit<ClaimedDelivery, 'type' | 'data' | 'requestId' | 'wanted'> & {
+type ClaimedRow = Omit<ClaimedDelivery, 'type' | 'data' | 'requestId' | 'wanted'> & {
   notification: string | null;
 };
 
@@ -117,7 +117,7 @@ export const readClaim = (
 ): Claim => ({ webhook: webhooks[0], claimed: rows.map(asClaimed), now });
 
 /** A claimed delivery with what it has of its notification: nothing past retention. */
-export function asClaimed({ notification, ...row }: ClaimedRow): ClaimedDelivery {
+function asClaimed({ notification, ...row }: ClaimedRow): ClaimedDelivery {
   const { data, requestId, wanted } = JSON.parse(notification ?? '{"data":"{}","requestId":null}');
   return { ...row, type: typeOfLevel(row.level), data, requestId, wanted: wanted === 1 };
 }

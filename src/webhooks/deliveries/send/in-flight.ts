@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { read } from '../../../platform/db/database.ts';
-import { firstIdAt } from '../../../platform/db/ids.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { allWebhooks, dueDeliveries } from '../due.ts';
 import { leaseMs, startWindowMs, widestWindow } from '../policy.ts';
@@ -36,15 +35,6 @@ const claimedUntil = (
   since: number,
   atMost = Number.MAX_SAFE_INTEGER,
 ): SQL => sql`(
-  select coalesce(max(until), 0) from (
-    select ${firstCallsUntil(webhookId, since)} as until
-    union all
-    select claimed_until from (select claimed_until from ${dueDeliveries(webhookId, now)} limit ${2 * widestWindow}))
-  where until between ${since + leaseMs} and ${atMost})`;
-
-/** SQL for until when first claims since a time hold. No index has them: `most` ids are read. */
-export const firstCallsUntil = (webhookId: SQL, since: number, most = -1): SQL => sql`coalesce((
-  select max(iif(status = 'pending' and next_attempt_at is null, claimed_until, 0)) from (
-    select status, next_attempt_at, claimed_until from deliveries
-    where webhook_id = ${webhookId} and id >= ${firstIdAt(since)}
-    limit ${most})), 0)`;
+  select coalesce(max(claimed_until), 0)
+  from (select claimed_until from ${dueDeliveries(webhookId, now)} limit ${2 * widestWindow})
+  where claimed_until between ${since + leaseMs} and ${atMost})`;

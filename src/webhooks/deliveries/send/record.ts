@@ -54,7 +54,7 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
       status = r.value->>'status',
       attempts = attempts + (r.value->>'attempted'),
       next_attempt_at = iif(r.value->>'status' = 'pending',
-        coalesce(r.value->>'nextAttemptAt', next_attempt_at, ${now}), null),
+        coalesce(r.value->>'nextAttemptAt', next_attempt_at), null),
       claimed_until = 0,
       finished_at = case when r.value->>'status' <> 'pending' then ${now} end,
       attempts_omitted = attempts_omitted + (r.value->>'attempted' and json_array_length(log) >= ${maxKeptAttempts}),

@@ -17,7 +17,7 @@ import { growth, inWorkersTurn, transactions, workersWait } from './turns.ts';
 /**
  * How a delivery is sent:
  *
- * 1. An ingest call writes it (`../fan-out.ts`) and may claim it (`first-claim.ts`), or wakes its webhook.
+ * 1. An ingest call writes it (`../fan-out.ts`) and wakes its webhook.
  * 2. `../consumer.ts` takes the message. A worker begins when it is its turn here (`turns.ts`).
  * 3. It claims what is due, as far as the receiver's window goes (`claim.ts`, `../receiver/window.ts`),
  * 4. makes five calls at a time (`calls.ts`, `attempt.ts`), and decides what follows (`../policy.ts`).
@@ -44,16 +44,16 @@ const contendedMs = 2_000;
 const waitAgainSeconds = 1;
 
 /**
- * Works for a webhook as long as an invocation may, beginning with the claim `first`.
+ * Works for a webhook as long as an invocation may.
  * @throws Refusal: unavailable, or what D1 throws; claims then expire, and the sweep wakes their deliveries
  */
-export async function work(env: Env, wake: Wake, first?: Claim): Promise<void> {
+export async function work(env: Env, wake: Wake): Promise<void> {
   const { log, end: endLog } = attemptLog();
   const left = newBudget({ ms: claimsForMs, queries: maxTransactions });
   const budget = { ...left, callsUntil: Date.now() + callsForMs, log };
   try {
-    for (let claim = first; ; claim = undefined) {
-      const turn = await inWorkersTurn(wake, () => runWorker(env, wake, budget, claim), budget.until);
+    for (;;) {
+      const turn = await inWorkersTurn(wake, () => runWorker(env, wake, budget), budget.until);
       if (!turn) return await sendAfter(env, wake, waitAgainSeconds);
       const end = turn.result;
       if (end.reason === 'webhook gone') return await cancelPending(env, [wake.webhookId]);
@@ -79,7 +79,7 @@ type Latest = Claim & { isFull: boolean; mayClaim: boolean };
 const countedTogether = 10;
 
 /** Claims, calls and records for one webhook, until a claim is empty or the budget is used up. */
-export async function runWorker(env: Env, wake: Wake, budget: Work, first?: Claim): Promise<WorkerEnd> {
+export async function runWorker(env: Env, wake: Wake, budget: Work): Promise<WorkerEnd> {
   const { accountId, webhookId, worker, accidents = false } = wake;
   const db = openDatabase(env);
   const calls = callsOf(env, accountId, webhookId);
@@ -128,8 +128,7 @@ export async function runWorker(env: Env, wake: Wake, budget: Work, first?: Clai
     return { reason, webhook: latest?.webhook, retryAt: calls.retryAt() };
   };
 
-  let claim = first ? { ...first, isFull: hasMore(first), mayClaim: true } : await next();
-  for (; claim; claim = await next()) {
+  for (let claim = await next(); claim; claim = await next()) {
     latest = claim;
     const { webhook, claimed, now, isFull, mayClaim } = claim;
     if (webhook) calls.start(webhook, claimed, Math.min(now + startWindowMs, budget.callsUntil));
@@ -149,7 +148,7 @@ export async function runWorker(env: Env, wake: Wake, budget: Work, first?: Clai
 }
 
 /** Whether more is due than this claim holds, of `count` deliveries that were asked for. */
-const hasMore = ({ webhook, claimed }: Claim, count = Number.POSITIVE_INFINITY): boolean =>
+const hasMore = ({ webhook, claimed }: Claim, count: number): boolean =>
   claimed.length > 0 && (webhook?.more === 1 || claimed.length === count);
 
 /** Logs attempts: one line for all successful ones, and one for each failure. */

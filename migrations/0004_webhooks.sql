@@ -104,10 +104,10 @@ create table fan_outs (
 -- How the receiver of a webhook has been doing. A row appears with its first failure. The API shows nothing of it.
 create table webhook_health (
   webhook_id    text primary key references webhooks (id) on delete cascade,
-  failures      integer not null,           -- attempts that failed in a row
-  openings      integer not null,           -- how often in a row the circuit has opened
-  open_until    integer not null,           -- until then nothing is sent
-  window        integer,                    -- calls it may have in flight, or null for as many as its ceiling allows
+  failures      integer not null default 0, -- attempts that failed in a row
+  openings      integer not null default 0, -- how often in a row the circuit has opened
+  open_until    integer not null default 0, -- until then nothing is sent
+  window        integer not null default 5, -- calls it may have in flight
   timer_at      integer,                    -- when the message comes that wakes the webhook for its retries
   next_call_at  integer not null default 0, -- when a receiver with a limit per second may be called next
   paused_since  integer,                    -- since when the circuit has been open or half open, or null if it is closed

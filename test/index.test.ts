@@ -4,9 +4,10 @@ import worker, { type IngestBatch } from '../src/index.ts';
 import { newId } from '../src/platform/db/ids.ts';
 import { starter } from '../src/webhooks/deliveries/consumer.ts';
 import { type DeliveryMessage, wakeOf } from '../src/webhooks/deliveries/queue.ts';
+import { ACCIDENT, EVENT, type NotificationType } from '../src/webhooks/notifications/types.ts';
 import { settled } from './support/deliveries.ts';
 import { receiver } from './support/receiver.ts';
-import { recently, vehicle } from './support/records.ts';
+import { accident, recently, vehicle } from './support/records.ts';
 import { rows } from './support/rows.ts';
 import { as, register, worldBefore } from './support/world.ts';
 
@@ -53,17 +54,32 @@ it('the service binding returns a refusal of what is no batch', async () => {
   expect(await records(us.connection.ingestKey, undefined as never)).toMatchObject({ status: 400 });
 });
 
-it('a call for many webhooks begins 26 workers, and leaves the rest to the queue', async () => {
+const queueing = () => vi.spyOn(env.DELIVERIES, 'sendBatch').mockResolvedValue(undefined as never);
+const crash = { ...accident(), kind: 'accident' as const };
+
+it('a call’s events are sent by the queue’s consumers alone', async () => {
   const heard = receiver();
-  const queued = vi.spyOn(env.DELIVERIES, 'sendBatch').mockResolvedValue(undefined as never);
-  for (let i = 0; i < 30; i++) await register(us);
+  const queued = queueing();
+  const hook = await register(us);
   await us.send(truck, event('e1'));
-  await expect.poll(() => heard.got, { timeout: 10_000 }).toHaveLength(1 + 25);
-  expect(queued.mock.calls.flatMap(([messages]) => [...messages])).toHaveLength(4);
+  await expect.poll(() => queued.mock.calls.flatMap(([messages]) => [...messages])).toHaveLength(1);
+  await us.send(crash);
+  await settled(hook.id);
+  expect(heard.got.map(({ body }) => body.type)).toEqual([ACCIDENT]);
   queued.mockRestore();
 });
 
-it('a call for many webhooks begins accidents first, and queues what does not begin', async () => {
+it('a call’s accidents are sent to the first 25 webhooks at once, and the queue has a message for each', async () => {
+  const heard = receiver();
+  const queued = queueing();
+  for (let i = 0; i < 30; i++) await register(us);
+  await us.send(truck, crash);
+  await expect.poll(() => heard.got, { timeout: 10_000 }).toHaveLength(25);
+  expect(queued.mock.calls.flatMap(([messages]) => [...messages])).toHaveLength(30);
+  queued.mockRestore();
+});
+
+it('an accident whose worker could not start has its message in the queue', async () => {
   const [begun, queued]: [DeliveryMessage[], unknown[]] = [[], []];
   const begin = async (message: DeliveryMessage) => {
     begun.push(message);
@@ -73,16 +89,16 @@ it('a call for many webhooks begins accidents first, and queues what does not be
   const work: Promise<unknown>[] = [];
   const context = { waitUntil: (one: Promise<unknown>) => void work.push(one) };
   const start = starter({ ...env, DELIVERIES }, { ...context, exports: { Deliveries: { begin } } });
-  const wakes = (count: number) =>
+  const wakes = (count: number, type: NotificationType) =>
     wakeOf(
       us.accountId,
       Array.from({ length: count }, () => newId()),
+      type,
     );
-  start([...wakes(26), ...wakes(1).map((wake) => ({ ...wake, accidents: true }))]);
+  start([...wakes(2, EVENT), ...wakes(1, ACCIDENT)]);
   await Promise.all(work);
-  expect(begun).toHaveLength(25);
-  expect(begun[0]).toMatchObject({ accidents: true });
-  expect(queued).toHaveLength(26);
+  expect(begun).toMatchObject([{ accidents: true }]);
+  expect(queued).toHaveLength(3);
 });
 
 /** Handles the wake of a webhook, and says whether its delivery has arrived when the handler returns. */
@@ -94,7 +110,6 @@ async function handled(bindings: Partial<Env>): Promise<boolean> {
   const webhook = await register(us);
   const queueOnly = {
     ...env,
-    QUEUE_ONLY: true,
     DELIVERIES: { sendBatch: async () => {} },
   } as unknown as Env;
   const connector = as(us.connection.ingestKey, {}, queueOnly);

@@ -31,6 +31,7 @@ const inWorkerd = {
   setupFiles: ['test/support/runtime/set-up.ts'],
   testTimeout: 300_000,
   hookTimeout: 300_000,
+  expect: { poll: { timeout: 30_000 } },
   restoreMocks: true,
   globals: true,
 };

@@ -3,11 +3,13 @@
  * `test/operations.test.ts` checks the rows and `test/docs/costs.test.ts` the bytes in D1; `cpuMs` and `logBytes` are assumptions.
  */
 export const perEvent = {
-  rowsRead: 59,
+  rowsRead: 71,
   rowsWritten: 9,
   /** Including deletion: D1 bills it as a row written. */
   rowsWrittenInLife: 12,
   requests: 1,
+  /** Of the queue. */
+  messages: 1,
   /** Two lines, with what Cloudflare adds to each. */
   logBytes: 3000,
   points: 1,

@@ -1,26 +1,23 @@
 /**
- * Shares an isolate's work between accounts: each may do so much at a time, and all together; more waits in a line of
- * its account. While others are active, an account does less and pauses in between. Isolates know nothing of each
- * other: D1 (a webhook's window) and Cloudflare's rate limiter (calls by token) bound an account across all of them.
+ * Shares D1 between the accounts of an isolate: an account makes one transaction at a time, and more wait in its line.
+ * While others are active, it pauses in between. Isolates know nothing of each other: D1 (a webhook's window) and
+ * Cloudflare's rate limiter (calls by token) bound an account across all of them.
  */
 export type Bounds = {
-  /** Of one account. */
-  atOnce: number | ((account: string) => number);
-  /** Of all accounts together; without limit by default. */
-  inAll?: number;
-  /** How many may wait in line (without limit by default), and for how long. */
-  maxWaiting?: number;
+  /** How many may wait in line, and for how long. */
+  maxWaiting: number;
   timeoutMs: number;
   /** About how long one takes, and so how often a waiting one checks. */
   stepMs: number;
-  /** For how long the place of work that took `ms` stays empty. */
-  pauseMs?: (account: string, ms: number) => number;
-  /** Work that takes longer was killed with its invocation: its place is free. */
-  longestMs?: number;
+  /** For how long nothing follows work that took `ms`. */
+  pauseMs: (account: string, ms: number) => number;
 };
 
-/** Who works, and behind them who waits, in order of arrival: until when each keeps its place. */
+/** Who works, and behind it who waits, in order of arrival: until when each keeps its place. */
 type Line = Map<object, number>;
+
+/** Work that takes longer was killed with its invocation. */
+const longestMs = 5_000;
 
 /** The longest time between two checks of the line, and how late one may be to keep its place. */
 const longestLookMs = 250;
@@ -29,73 +26,41 @@ const lateLookMs = 200;
 /** From how many accounts on those that only pause are dropped. */
 const maxRemembered = 1000;
 
-/** A queue for one kind of work, with a line for each account, or for whatever else `account` identifies. */
-export function fairQueue({
-  atOnce,
-  inAll = Number.POSITIVE_INFINITY,
-  maxWaiting = Number.POSITIVE_INFINITY,
-  timeoutMs,
-  stepMs,
-  pauseMs = () => 0,
-  longestMs = 5_000,
-}: Bounds) {
+/** A queue for one kind of work, with a line for each account. */
+export function fairQueue({ maxWaiting, timeoutMs, stepMs, pauseMs }: Bounds) {
   const lines = new Map<string, Line>();
-  /** Who works, of all accounts: until when each keeps its place. */
-  const working: Line = new Map();
-  const placesOf = (account: string) => (typeof atOnce === 'number' ? atOnce : atOnce(account));
 
   const lineOf = (account: string): Line => {
-    const known = lines.get(account);
-    if (known) return known;
-    if (lines.size >= maxRemembered)
-      for (const [other, line] of lines) {
-        dropGone(line);
-        if (line.size === 0) lines.delete(other);
-      }
-    const line: Line = new Map();
+    const line = lines.get(account) ?? new Map();
+    if (!lines.has(account) && lines.size >= maxRemembered)
+      for (const [other, old] of lines) if (withoutGone(old).size === 0) lines.delete(other);
     lines.set(account, line);
-    return line;
-  };
-
-  /** Starts `me` if it is its turn: 0; otherwise its place in line, from 1. */
-  const placeOf = (account: string, me: object): number => {
-    const line = lineOf(account);
-    dropGone(line);
-    const known = [...line.keys()].indexOf(me);
-    // Those in front may not have checked yet: enough places stay free for them.
-    const place = 1 + (known < 0 ? line.size : known) - placesOf(account);
-    if (place > 0) return place;
-    dropGone(working);
-    if (working.size >= inAll) return 1;
-    working.set(me, Date.now() + longestMs);
-    line.set(me, Date.now() + longestMs);
-    return 0;
+    return withoutGone(line);
   };
 
   return {
     /** Runs `work` in turn, or returns undefined if it would be too late. */
-    async run<T>(
-      account: string,
-      work: () => Promise<T>,
-      latest = Number.POSITIVE_INFINITY,
-    ): Promise<{ result: T } | undefined> {
+    async run<T>(account: string, work: () => Promise<T>): Promise<{ result: T } | undefined> {
       const me = {};
-      const until = Math.min(Date.now() + timeoutMs, latest);
+      const until = Date.now() + timeoutMs;
       let pause = 0;
       try {
         // An invocation cannot resolve another's promise, so waiting ones poll.
-        for (let place = placeOf(account, me); place > 0; place = placeOf(account, me)) {
-          if (place > maxWaiting || Date.now() >= until) return undefined;
-          const lookMs = Math.min(longestLookMs, stepMs * place);
-          lineOf(account).set(me, Date.now() + lookMs + lateLookMs);
+        for (;;) {
+          const line = lineOf(account);
+          const before = line.has(me) ? [...line.keys()].indexOf(me) : line.size;
+          if (before === 0) break;
+          if (before > maxWaiting || Date.now() >= until) return undefined;
+          const lookMs = Math.min(longestLookMs, stepMs * before);
+          line.set(me, Date.now() + lookMs + lateLookMs);
           await scheduler.wait(lookMs);
         }
         const began = Date.now();
+        lineOf(account).set(me, began + longestMs);
         const result = await work();
         pause = pauseMs(account, Date.now() - began);
         return { result };
       } finally {
-        working.delete(me);
         const line = lineOf(account); // another one by now, if this work was forgotten
         if (pause > 0) line.set(me, Date.now() + pause);
         else line.delete(me);
@@ -103,15 +68,14 @@ export function fairQueue({
       }
     },
 
-    waiting: (account: string): number => Math.max(0, (lines.get(account)?.size ?? 0) - placesOf(account)),
-
     remembered: (): number => lines.size,
   };
 }
 
-function dropGone(line: Line): void {
+function withoutGone(line: Line): Line {
   const now = Date.now();
   for (const [entry, until] of line) if (until <= now) line.delete(entry);
+  return line;
 }
 
 /** How long after a request an account counts as active, the last two that were, and when. */
@@ -140,9 +104,16 @@ export const pauseAfterLarge = halfTheTime(500);
 
 /** An account runs one large transaction at a time. The largest takes D1 some 100 ms. */
 export const largeTransactions = fairQueue({
-  atOnce: 1,
   maxWaiting: maxLargeWaiting,
   timeoutMs: 10_000,
   stepMs: 20,
   pauseMs: pauseAfterLarge,
+});
+
+/** The transactions of an account's workers, one at a time while others are active. */
+export const transactions = fairQueue({
+  maxWaiting: 1_000,
+  timeoutMs: 5_000,
+  stepMs: 2,
+  pauseMs: halfTheTime(20),
 });

@@ -18,7 +18,7 @@ import { webhooks } from '../platform/db/tables.ts';
 import { type Failure, invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { wakeOf } from './deliveries/queue.ts';
-import { allowProbe } from './deliveries/receiver/circuit.ts';
+import { allowProbe } from './deliveries/receiver/store.ts';
 import { untilNoCallStarts } from './deliveries/send/in-flight.ts';
 import { maxConnections, maxWebhooks, pick, plainFields } from './fields.ts';
 import { canMatch, stored } from './filters.ts';

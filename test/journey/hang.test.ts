@@ -34,7 +34,7 @@ it.each(drills)('$store hangs for $seconds s and is reset: nothing is lost', asy
     got.push({ ...received, at: Date.now() });
     await wait(200);
   });
-  // Deliveries to the first begin behind the reply, those to the second by way of the queue.
+  // Accidents begin behind the response as well, events by way of the queue.
   for (const path of ['/first', '/second'])
     await addWebhook(stack, us, receiver.url + path, { notificationTypes: [1, 2] });
   const issue = ['ingest-key', 'issue', '--connection', us.connectionId, '--name', 'unused'];

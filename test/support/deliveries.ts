@@ -65,9 +65,11 @@ export async function unattempted<T>(webhookId: string, happen: () => Promise<T>
   ];
   await pauseFor(webhookId, 1e12);
   const result = await happen();
-  // A worker that finds the receiver's circuit open sees to it that it is woken later, and ends.
+  // Accidents do not wait for the queue: their worker finds the receiver's circuit open, sets a timer, and ends.
   const timer = () => value('select timer_at from webhook_health where webhook_id = ?1', webhookId);
-  await vi.waitFor(async () => expect(await timer()).toBeTruthy(), 30_000);
+  const accidents = `select 1 from deliveries where webhook_id = ?1 and status = 'pending' and priority = 0`;
+  if (await value(accidents, webhookId))
+    await vi.waitFor(async () => expect(await timer()).toBeTruthy(), 30_000);
   await rows('delete from webhook_health where webhook_id = ?1', webhookId);
   for (const spy of refuse) spy.mockRestore();
   return result;
@@ -100,5 +102,5 @@ export const setWindow = (webhookId: string, window: number) =>
 /** Claims as a worker does, and then it is gone. */
 export const claim = async (webhookId: string, count = 50, now = Date.now()) => {
   const db = openDatabase(env);
-  return readClaim(await transaction(db, claimStatements(db, { webhookId, count, now })), now);
+  return readClaim(await transaction(db, claimStatements(db, { webhookId, count, now })));
 };

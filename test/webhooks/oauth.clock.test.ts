@@ -214,10 +214,10 @@ describe('a token', () => {
       if (asked.length > calls) await scheduler.wait(600);
       return granted(`token-${asked.length}`);
     };
-    const sending = callsOf(env, us.accountId, hook.id);
+    const sending = callsOf(env, hook.id);
     if (webhook) sending.start(webhook, claimed, Date.now() + 300);
     await sending.progress(false);
-    const [recorded] = sending.takeFinished();
+    const [recorded] = sending.takeEnded();
     expect([recorded?.status, recorded?.attempt?.status]).toEqual(['pending', status]);
     expect(heard.got).toHaveLength(calls);
   });

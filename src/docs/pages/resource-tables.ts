@@ -88,6 +88,8 @@ const prices = [
     included: 50,
   },
   { of: 'D1 rows read', count: perEvent.rowsRead, trip: perTrip.rowsRead, price: 0.001, included: 25_000 },
+  // A message is written, read and deleted.
+  { of: 'queue operations', count: 3 * perEvent.messages, price: 0.4, included: 1 },
   { of: 'Analytics Engine points', count: perEvent.points, price: 0.25, included: 10 },
 ];
 

@@ -9,7 +9,7 @@ import { config } from '../../platform/config.ts';
 import { breaksUnique, read, transaction, write } from '../../platform/db/database.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
-import { forgetTimers } from '../../webhooks/deliveries/receiver/timers.ts';
+import { forgetTimers } from '../../webhooks/deliveries/receiver/store.ts';
 import { resumeWebhooks } from '../../webhooks/remove.ts';
 import { fromArrays, jsonArrays, list, movedTables, raw } from '../deletion/rows.ts';
 import { removeCopy } from '../deletion/run.ts';

@@ -18,44 +18,31 @@ export async function handle(env: Env, message: DeliveryMessage): Promise<void> 
   }
 }
 
-/** The bindings; benchmarks set `QUEUE_ONLY` to hold all deliveries back. */
-export type StarterEnv = Env & { QUEUE_ONLY?: true };
-
 /** The context of a request; in production it has the Worker's own entrypoints. */
 type StarterContext = Pick<ExecutionContext, 'waitUntil'> & { exports?: unknown };
 type Entrypoints = { Deliveries?: { begin(message: DeliveryMessage): Promise<void> } };
 
-/** How many workers a request begins elsewhere: 32 invocations may follow one. */
-const maxBegun = 25;
+/** How many workers a request starts: 32 invocations may follow one. */
+const maxStarted = 25;
 
 /**
- * Starts work on new deliveries behind a response, accidents first: the first webhook's here, since
- * an invocation has connections for one worker, others in invocations of their own, and the rest by
- * the queue. The sweep finds what fails to start.
+ * Sends new work to the queue, behind a response. Accidents do not wait for it: the work for their
+ * first webhooks starts at once as well, each in an invocation of its own.
  */
-export function starter(env: StarterEnv, context: StarterContext) {
+export function starter(env: Env, context: StarterContext) {
   const { Deliveries } = (context.exports ?? {}) as Entrypoints; // as `index.ts` exports them
-  let isFree = !env.QUEUE_ONLY;
-  let left = isFree && Deliveries ? maxBegun : 0;
-  const beginElsewhere = async (message: DeliveryMessage): Promise<void> => {
+  let left = maxStarted;
+  const startNow = async (message: DeliveryMessage): Promise<void> => {
     try {
       await Deliveries?.begin(message);
     } catch {
-      await send(env.DELIVERIES, [message]);
+      // its message is in the queue
     }
   };
   return (messages: DeliveryMessage[]): void => {
-    const here = isFree ? messages[0] : undefined;
-    if (here) {
-      isFree = false;
-      context.waitUntil(handle(env, here));
-    }
-    const others = messages.filter((one) => one !== here).toSorted((a, b) => urgency(a) - urgency(b));
-    const begun = others.splice(0, left);
-    left -= begun.length;
-    for (const one of begun) context.waitUntil(beginElsewhere(one));
-    context.waitUntil(send(env.DELIVERIES, others));
+    const accidents = messages.filter((message) => 'accidents' in message).slice(0, left);
+    left -= accidents.length;
+    for (const one of accidents) context.waitUntil(startNow(one));
+    context.waitUntil(send(env.DELIVERIES, messages));
   };
 }
-
-const urgency = (message: DeliveryMessage): number => ('accidents' in message ? 0 : 1);

@@ -123,6 +123,9 @@ export const retries = {
   hours: Math.round(schedule.reduce<number>((sum, wait) => sum + wait, 0) / hourMs),
 };
 
+/** The longest delay of a queue message. */
+export const longestTimerMs = 12 * hourMs;
+
 /** A circuit opens after this many failures in a row: briefly, then twice as long each time. */
 export const circuitAfter = 5;
 export const circuitFirstMs = 30 * second;

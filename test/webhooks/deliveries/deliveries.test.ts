@@ -19,13 +19,13 @@ describe('a delivery', () => {
     ['without headers, which stay as they are', undefined],
   ])('of a worker that is under way follows an update %s', async (_, headers) => {
     const hook = await register();
-    const calls = callsOf(env, us.accountId, hook.id);
+    const calls = callsOf(env, hook.id);
     const delivery = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: true } as ClaimedDelivery;
     const callOnce = async () => {
       const { webhook } = await claim(hook.id);
       if (webhook) calls.start(webhook, [delivery], Date.now() + 1000);
       await calls.progress(false);
-      calls.takeFinished();
+      calls.takeEnded();
     };
     await callOnce();
     const url = 'https://moved.example.com/';

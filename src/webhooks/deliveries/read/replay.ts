@@ -10,7 +10,7 @@ import { notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { ownWebhook } from '../../stored.ts';
 import { type DeliveryKey, giveUpAfterMs, maxReplayedPerCall, webhookIsPaused } from '../policy.ts';
 import { wakeOf } from '../queue.ts';
-import { allowProbe } from '../receiver/circuit.ts';
+import { allowProbe } from '../receiver/store.ts';
 import { findDelivery } from './find.ts';
 
 /** Missed deliveries, or delivered ones too, of a time span and `after` one; or one alone. */

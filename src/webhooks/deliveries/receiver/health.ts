@@ -3,7 +3,7 @@ import { type Database, read, write } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { type Filters, filtersOf } from '../../filters.ts';
 import type { Attempt } from '../policy.ts';
-import { windowOf } from './window.ts';
+import { windowOf } from './store.ts';
 
 /** The state of a webhook's receiver and its limits. Times are milliseconds since 1970. */
 export type Receiver = {
@@ -65,8 +65,7 @@ export const markNotified = (db: Database, kind: AlertKind, webhooks: SQL, now: 
   const column = sql.identifier(`${kind}_alert_at`);
   return {
     marked: write(db)`
-      insert into webhook_health (webhook_id, failures, openings, open_until, ${column})
-      select id, 0, 0, 0, ${now} from (${webhooks}) where true
+      insert into webhook_health (webhook_id, ${column}) select id, ${now} from (${webhooks}) where true
       on conflict (webhook_id) do update set ${column} = excluded.${column}`,
     counters:
       kind === 'failed'

@@ -1,4 +1,3 @@
-import { othersAreActive } from '../../../platform/fair-queue.ts';
 import { fault } from '../../../platform/log.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
 import { type Attempt, type ClaimedDelivery, nextAfter, type Recorded } from '../policy.ts';
@@ -8,32 +7,84 @@ import type { ClaimedWebhook } from './claim.ts';
 /** Calls in flight per worker: an invocation has six connections, and D1 needs one. */
 const callsPerWorker = 5;
 
-/** How many deliveries a worker claims at a time, and for how much of its receiver's time. */
-const maxPerClaim = 40;
-const maxPerFairClaim = 10;
-const claimAheadMs = 100;
+/** How many deliveries a worker claims of a receiver that responds this fast. */
+const perFastClaim = 40;
+const fastMs = 25;
+
+/** How long to wait for a first response before the receiver counts as slow. */
+const paceMs = 100;
 
 /** When headers cannot be decrypted, the fault is ours and an operator must fix it. */
 const afterFaultMs = 5 * 60_000;
 
-/** How long to wait for calls that end together, at most and as a share of their duration. */
-const togetherMs = 40;
-const togetherPart = 0.2;
+/** How long to wait for other calls once one has ended: mostly they end together, and are recorded together. */
+const togetherMs = 20;
 
 /** How long to wait for new work while some calls take long. */
 const lookAgainMs = 500;
 
 /** The calls of one worker: five in flight, the rest waiting, and the outcomes to be recorded. */
-export function callsOf(env: Env, accountId: string, webhookId: string) {
-  const makers = new Map<string, Promise<MakeCall | undefined>>();
+export function callsOf(env: Env, webhookId: string) {
+  const prepare = preparedOnce(env, webhookId);
   const running = new Set<Promise<void>>();
   const waiting: (() => Promise<Recorded>)[] = [];
-  let finished: Recorded[] = [];
-  let firstRetryAt: number | undefined;
+  const ended: Recorded[] = [];
+  let hasRetry = false;
   let responseMs: number | undefined;
 
-  /** How to call the receiver; undefined if that is impossible for now. */
-  const makerOf = ({ settings }: ClaimedWebhook): Promise<MakeCall | undefined> => {
+  const end = (recorded: Recorded) => {
+    const { attempt, status, nextAttemptAt = 0 } = recorded;
+    if (attempt)
+      responseMs = responseMs === undefined ? attempt.durationMs : (3 * responseMs + attempt.durationMs) / 4;
+    hasRetry ||= status === 'pending' && nextAttemptAt > Date.now();
+    ended.push(recorded);
+  };
+  const fill = () => {
+    while (running.size < callsPerWorker) {
+      const start = waiting.shift();
+      if (!start) return;
+      const done: Promise<void> = start()
+        .then(end)
+        .finally(() => running.delete(done));
+      running.add(done);
+    }
+  };
+  const isFast = (): boolean => responseMs !== undefined && responseMs <= fastMs;
+  return {
+    /** How many deliveries to claim. */
+    room: (): number => (isFast() ? perFastClaim : callsPerWorker - running.size),
+    /** How many workers a window has work for, once the receiver has responded or proved to be slow. */
+    async workersFor(window: number): Promise<number> {
+      if (responseMs === undefined) await Promise.race([...running, scheduler.wait(paceMs)]);
+      return isFast() ? 1 : Math.ceil(window / callsPerWorker);
+    },
+    /** Starts the calls of claimed deliveries by `startBy`, or has them wait. */
+    start(webhook: ClaimedWebhook, claimed: ClaimedDelivery[], startBy: number): void {
+      for (const delivery of claimed)
+        waiting.push(async () => attempted(env, delivery, await prepare(webhook), startBy));
+      fill();
+    },
+    /** Waits until there is something to record, or room for a claim if one may be made. */
+    async progress(mayClaim: boolean): Promise<void> {
+      do {
+        // Calls may have ended while D1 was busy: then there is nothing to wait for.
+        if (ended.length > 0 && waiting.length === 0) break;
+        const isFree = running.size < callsPerWorker && mayClaim;
+        await Promise.race(isFree ? [...running, scheduler.wait(lookAgainMs)] : running);
+        fill();
+      } while (waiting.length > 0);
+      await Promise.race([Promise.all(running), scheduler.wait(togetherMs)]);
+    },
+    takeEnded: (): Recorded[] => ended.splice(0),
+    isIdle: (): boolean => running.size === 0 && ended.length === 0,
+    hasRetry: (): boolean => hasRetry,
+  };
+}
+
+/** Returns a function that prepares calls as the webhook is now: undefined if that is impossible for now. */
+function preparedOnce(env: Env, webhookId: string) {
+  const makers = new Map<string, Promise<MakeCall | undefined>>();
+  return ({ settings }: ClaimedWebhook): Promise<MakeCall | undefined> => {
     const known =
       makers.get(settings) ??
       prepareCalls(env, webhookId, JSON.parse(settings)).catch((error: unknown) => {
@@ -42,72 +93,6 @@ export function callsOf(env: Env, accountId: string, webhookId: string) {
       });
     makers.set(settings, known);
     return known;
-  };
-  const finish = (recorded: Recorded) => {
-    const { attempt, status, nextAttemptAt = 0 } = recorded;
-    if (attempt)
-      responseMs = responseMs === undefined ? attempt.durationMs : (3 * responseMs + attempt.durationMs) / 4;
-    if (status === 'pending' && nextAttemptAt > Date.now())
-      firstRetryAt = Math.min(firstRetryAt ?? nextAttemptAt, nextAttemptAt);
-    finished.push(recorded);
-  };
-  const fill = () => {
-    while (running.size < callsPerWorker) {
-      const next = waiting.shift();
-      if (!next) return;
-      const done: Promise<void> = next()
-        .then(finish)
-        .finally(() => running.delete(done));
-      running.add(done);
-    }
-  };
-  /** How many deliveries the receiver handles in `claimAheadMs`; 0 while that is unknown. */
-  const ahead = (): number =>
-    responseMs === undefined
-      ? 0
-      : Math.min(
-          othersAreActive(accountId) ? maxPerFairClaim : maxPerClaim,
-          Math.floor((callsPerWorker * claimAheadMs) / Math.max(1, responseMs)),
-        );
-  return {
-    /** How many deliveries to claim: the free calls, or what 100 ms suffice for. */
-    room: (): number => Math.max(callsPerWorker - running.size, ahead()),
-    /** Waits until the receiver has shown its pace, or has proved to be slow. */
-    async paceKnown(): Promise<void> {
-      if (responseMs === undefined && running.size > 0)
-        await Promise.race([...running, scheduler.wait(claimAheadMs)]);
-    },
-    /** How many workers a window of this size has work for. */
-    workersFor(window: number): number {
-      const size = ahead();
-      const workers = size > callsPerWorker ? Math.round(window / size) : Math.ceil(window / callsPerWorker);
-      return Math.max(1, workers);
-    },
-    /** Starts the calls of claimed deliveries by `startBy`, or has them wait. */
-    start(webhook: ClaimedWebhook, claimed: ClaimedDelivery[], startBy: number): void {
-      for (const delivery of claimed)
-        waiting.push(async () => attempted(env, delivery, await makerOf(webhook), startBy));
-      fill();
-    },
-    /** Waits until there is room for more calls or something to record. */
-    async progress(inTime: boolean): Promise<void> {
-      do {
-        // Calls may have ended while D1 was busy: then there is nothing to wait for.
-        if (finished.length > 0 && waiting.length === 0) break;
-        const free = running.size < callsPerWorker && inTime;
-        await Promise.race(free ? [...running, scheduler.wait(lookAgainMs)] : running);
-        fill();
-      } while (waiting.length > 0);
-      if (running.size > 0 && responseMs)
-        await scheduler.wait(Math.min(togetherMs, responseMs * togetherPart));
-    },
-    takeFinished(): Recorded[] {
-      const outcomes = finished;
-      finished = [];
-      return outcomes;
-    },
-    idle: (): boolean => running.size === 0 && finished.length === 0,
-    retryAt: (): number | undefined => firstRetryAt,
   };
 }
 

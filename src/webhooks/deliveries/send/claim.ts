@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import type { Sealed } from '../../../platform/crypto.ts';
 import { type Database, type Results, read, writeReturning } from '../../../platform/db/database.ts';
 import { webhooks } from '../../../platform/db/tables.ts';
@@ -8,7 +8,7 @@ import { typeOfLevel } from '../../notifications/types.ts';
 import type { WebhookInput } from '../../schema.ts';
 import { dueDeliveries } from '../due.ts';
 import { type ClaimedDelivery, firstWindow, leaseMs } from '../policy.ts';
-import { callsLeft, ceilingOf, ofReceiver, useUpCalls, windowOf } from '../receiver/window.ts';
+import { callsLeft, ceilingOf, ofReceiver, stateOf, useUpCalls, windowOf } from '../receiver/store.ts';
 
 /** How a webhook is called: its plain fields, and its secrets, encrypted. */
 export type CallSettings = Pick<WebhookInput, PlainField> & {
@@ -25,19 +25,19 @@ export type ClaimedWebhook = {
   accountId: string;
   /** Its `CallSettings` as JSON. */
   settings: string;
-  /** The most calls that may be in flight now. */
+  /** Its receiver's state, as JSON. */
+  state: string;
+  /** The most calls that may be in flight now, and ever. */
   window: number;
+  ceiling: number;
   /** 1 if a wider window would hold more due deliveries. */
   more: number;
   /** The operator's limit; null if there is none. */
   maxPerSecond: number | null;
   /** When the limit per second has room again. */
   nextCallAt: number;
-  failures: number;
-  /** The circuit is open until then. */
-  openUntil: number;
-  /** When a message wakes the webhook for its retries; null if none does. */
-  timerAt: number | null;
+  /** 1 if its receiver fails and an accident waits for it. */
+  accidentWaits: number;
 };
 
 /** What to claim. `known` is the webhook as last seen, which saves reading limits it does not have. */
@@ -87,34 +87,34 @@ const isWithdrawn = sql`exists (select 1 from safety_events indexed by safety_ev
 /** The webhook's row, and whether more is due than a window of this size holds. */
 const selectWebhook = (db: Database, webhookId: string, now: number, window: number) =>
   read<ClaimedWebhook>(db)`
-    select ${webhookColumns(now)},
+    select w.account_id as accountId, ${settingsOf} as settings, ${stateOf} as state,
+      ${windowOf(now)} as window, ${ceilingOf} as ceiling,
+      w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
+      iif(h.failures > 0, exists (select 1 from deliveries indexed by deliveries_due
+        where webhook_id = w.id and status = 'pending' and priority = 0), 0) as accidentWaits,
       iif(${windowOf(now)} between 1 and ${ceilingOf} - 1,
         exists (select 1 from ${dueDeliveries(webhookId, now)} limit 1 offset ${window}), 0) as more
     from webhooks w left join webhook_health h on h.webhook_id = w.id
     where w.id = ${webhookId} and w.stopped_at is null`;
 
-/** SQL for what a worker sees of `w` and its health `h`. */
-const webhookColumns = (now: number): SQL => sql`
-  w.account_id as accountId, json_object(${plain}, 'headers', json(w.headers), 'signing', json(w.signing),
-    'oauth', json(w.oauth), 'oauthToken', json(w.oauth_token)) as settings,
-  coalesce(h.failures, 0) as failures, coalesce(h.open_until, 0) as openUntil, h.timer_at as timerAt,
-  w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
-  ${windowOf(now)} as window`;
-
 const plain = sql.raw(plainFields.map((name) => `'${name}', w.${webhooks[name].name}`).join(', '));
+
+/** SQL for the `CallSettings` of `w`, as JSON. */
+const settingsOf = sql`json_object(${plain}, 'headers', json(w.headers), 'signing', json(w.signing),
+  'oauth', json(w.oauth), 'oauthToken', json(w.oauth_token))`;
 
 type ClaimedRow = Omit<ClaimedDelivery, 'type' | 'data' | 'requestId' | 'wanted'> & {
   notification: string | null;
 };
 
-/** What was claimed of a webhook at a time; the webhook is undefined if it was deleted. */
-export type Claim = { webhook: ClaimedWebhook | undefined; claimed: ClaimedDelivery[]; now: number };
+/** What was claimed of a webhook; that is undefined if it was deleted. */
+export type Claim = { webhook: ClaimedWebhook | undefined; claimed: ClaimedDelivery[] };
 
 /** Combines the results of `claimStatements`. */
-export const readClaim = (
-  { rows, webhooks }: Results<ReturnType<typeof claimStatements>>,
-  now: number,
-): Claim => ({ webhook: webhooks[0], claimed: rows.map(asClaimed), now });
+export const readClaim = ({ rows, webhooks }: Results<ReturnType<typeof claimStatements>>): Claim => ({
+  webhook: webhooks[0],
+  claimed: rows.map(asClaimed),
+});
 
 /** A claimed delivery with what it has of its notification: nothing past retention. */
 function asClaimed({ notification, ...row }: ClaimedRow): ClaimedDelivery {

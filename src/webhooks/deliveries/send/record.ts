@@ -1,34 +1,33 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../../../platform/db/database.ts';
-import { type Recorded, toStored } from '../policy.ts';
-import { attemptsIn, countOutcomes, noTally, type Tally } from '../read/counts.ts';
-import { moveReceiver, type ReceiverReport, waitingRetries } from '../receiver/circuit.ts';
+import { accidentPauseMs, maxRetriedAtOnce, type Recorded, retrySoonMs, toStored } from '../policy.ts';
+import { attemptsIn, countOutcomes, tallyOf } from '../read/counts.ts';
 import { nextLevels } from './accident-order.ts';
 
 /** A row keeps its first attempt and the latest 20; `attempts_omitted` counts the others. */
 export const maxKeptAttempts = 21;
 
 /**
- * The statements that record outcomes and release claims, count `tally`, and move the circuit and
- * window by a `report`. Five failures in a row open the circuit; a success closes it, and waiting
- * retries become due. Workers that saw the same window change it once.
+ * The statements that record and count outcomes, and release their claims. Waiting retries become
+ * due if the receiver has `recovered`.
  */
 export function recordStatements(
   db: Database,
   webhookId: string,
   outcomes: Recorded[],
-  { report, tally = noTally, now }: { report?: ReceiverReport | undefined; tally?: Tally; now: number },
+  now: number,
+  recovered?: 'failing' | 'open',
 ) {
   const [first] = outcomes;
+  const tally = tallyOf(outcomes);
   const ended = outcomes.flatMap(({ status, delivery }) => (status === 'pending' ? [] : [delivery]));
   const due = [
     nextLevels(webhookId, ended, now),
-    report?.recovered && waitingRetries(webhookId, report.recovered, now),
+    recovered && waitingRetries(webhookId, recovered, now),
   ].filter((keys) => keys !== undefined);
   return {
     counted: attemptsIn(tally) > 0 ? countOutcomes(db, webhookId, tally, first?.delivery, now) : undefined,
     recorded: first && recordOutcomes(db, outcomes, now),
-    moved: report && moveReceiver(db, webhookId, report, now),
     madeDue: due.length > 0 ? makeDue(db, sql.join(due, sql` union all `), now) : undefined,
   };
 }
@@ -67,3 +66,13 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
     where webhook_id = r.value->>'webhookId' and deliveries.id = r.value->>'id'
       and status = 'pending' and claimed_until = r.value->>'claimedUntil'`;
 }
+
+/** The retries that a recovered receiver gets early, unless it asked to postpone them. */
+const waitingRetries = (webhookId: string, was: 'failing' | 'open', now: number): SQL => sql`
+  select * from (
+    select webhook_id, id from deliveries indexed by deliveries_due
+    where webhook_id = ${webhookId} and status = 'pending' and priority in (0, 1, 2, 3) and next_attempt_at > ${now}
+      ${was === 'failing' ? sql`and next_attempt_at <= ${now + retrySoonMs}` : undefined}
+      and attempts > 0 and claimed_until <= ${now} and log ->> '$[#-1].retryAfter' is null
+      and (priority > 0 or log ->> '$[#-1].at' <= ${now - accidentPauseMs})
+    order by priority, next_attempt_at limit ${maxRetriedAtOnce})`;

@@ -1,155 +1,173 @@
-import { transaction } from '../../../platform/db/database.ts';
+import { type Database, transaction } from '../../../platform/db/database.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
+import { othersAreActive, transactions } from '../../../platform/fair-queue.ts';
 import { type Budget, isLeft, newBudget } from '../../../platform/jobs/budget.ts';
 import { type AttemptLog, attemptLog, type DeliveredLine } from '../../../platform/log.ts';
 import { send } from '../../../platform/queue.ts';
+import { ACCIDENT } from '../../notifications/types.ts';
 import { cancelPending } from '../cancel.ts';
-import { callsForMs, claimsForMs, paceMs, type Recorded, startWindowMs } from '../policy.ts';
+import { callsForMs, claimsForMs, leaseMs, paceMs, type Recorded, startWindowMs } from '../policy.ts';
 import { sendAfter, type Wake } from '../queue.ts';
-import { addTallies, attemptsIn, countOutcomes, noTally, tallyOf } from '../read/counts.ts';
-import { reportOf } from '../receiver/circuit.ts';
-import { wakeForRetry } from '../receiver/timers.ts';
+import { next, recoveredFrom, type Shown } from '../receiver/next.ts';
+import { asState, writeState } from '../receiver/store.ts';
+import { setTimer } from '../receiver/timer.ts';
 import { callsOf } from './calls.ts';
-import { type Claim, claimStatements, readClaim } from './claim.ts';
+import { type Claim, type ClaimedWebhook, claimStatements, readClaim } from './claim.ts';
 import { recordStatements } from './record.ts';
-import { growth, inWorkersTurn, transactions, workersWait } from './turns.ts';
 
 /**
- * How a delivery is sent:
+ * How a delivery is sent, from the message that its webhook has deliveries due until it is recorded:
  *
- * 1. An ingest call writes it (`../fan-out.ts`) and wakes its webhook.
- * 2. `../consumer.ts` takes the message. A worker begins when it is its turn here (`turns.ts`).
- * 3. It claims what is due, as far as the receiver's window goes (`claim.ts`, `../receiver/window.ts`),
- * 4. makes five calls at a time (`calls.ts`, `attempt.ts`), and decides what follows (`../policy.ts`).
- * 5. It records the outcomes, and what they say of the receiver (`../receiver/circuit.ts`), in the
- *    transaction of its next claim (`record.ts`).
- * 6. If a claim leaves work for others, it wakes two more workers, and they two more each.
- * 7. When nothing is due, a timer wakes the webhook for its next retry (`../receiver/timers.ts`).
- * 8. If it is killed, its claims expire, and the sweep wakes the webhook (`../sweep.ts`).
+ * 1. `../consumer.ts` takes the message, and a worker begins here: an invocation that works for one webhook.
+ * 2. The worker claims what is due, accidents first, as far as the receiver's window goes (`claim.ts`),
+ * 3. makes five calls at a time (`calls.ts`, `attempt.ts`, `call-once.ts`),
+ * 4. decides what follows for each delivery (`../policy.ts`) and for the receiver (`../receiver/next.ts`),
+ * 5. and stores both in the transaction of its next claim (`record.ts`, `../receiver/store.ts`).
+ * 6. If a claim was full and the window allows it, one more message has another worker help.
+ * 7. Once a claim is empty and no call under way, it ends, with a timer for the next retry (`../receiver/timer.ts`).
+ * 8. If its time is up first, it puts its message back.
+ * 9. If it is killed, its claims expire, and the sweep wakes the webhook (`../sweep.ts`).
  */
 
-/**
- * The most transactions of an invocation: each has seven of 1,000 queries, and 40 calls at most.
- * If a batch counts once, which `npm run deploy -- --check` shows, it may be seven times as many.
- */
+/** The most transactions of an invocation: each has at most seven of 1,000 queries. */
 const maxTransactions = 140;
+
+/** How many workers an account may have in an isolate, since their calls take memory, and when others try again. */
+export const maxWorkers = 200;
+const tryAgainSeconds = 1;
 
 /** What is left of an invocation: transactions, in place of queries, and until when calls may start. */
 type Work = Budget & { callsUntil: number; log: AttemptLog['log'] };
-
-/** How long a worker works for one webhook while others of its account wait. */
-const contendedMs = 2_000;
-
-/** When work returns that waited too long for its turn. */
-const waitAgainSeconds = 1;
 
 /**
  * Works for a webhook as long as an invocation may.
  * @throws Refusal: unavailable, or what D1 throws; claims then expire, and the sweep wakes their deliveries
  */
 export async function work(env: Env, wake: Wake): Promise<void> {
+  const { accountId, webhookId, accidents } = wake;
+  if (!accidents && isCrowded(accountId)) return sendAfter(env, wake, tryAgainSeconds);
+  const budget = newBudget({ ms: claimsForMs, queries: maxTransactions });
+  const me = { accountId, until: Date.now() + leaseMs };
+  atWork.add(me);
   const { log, end: endLog } = attemptLog();
-  const left = newBudget({ ms: claimsForMs, queries: maxTransactions });
-  const budget = { ...left, callsUntil: Date.now() + callsForMs, log };
   try {
-    for (;;) {
-      const turn = await inWorkersTurn(wake, () => runWorker(env, wake, budget), budget.until);
-      if (!turn) return await sendAfter(env, wake, waitAgainSeconds);
-      const end = turn.result;
-      if (end.reason === 'webhook gone') return await cancelPending(env, [wake.webhookId]);
-      if (end.reason === 'idle') return await wakeForRetry(env, wake, end);
-      if (!isLeft(budget)) return void (await send(env.DELIVERIES, [wake]));
-    }
+    const end = await runWorker(env, wake, { ...budget, callsUntil: Date.now() + callsForMs, log });
+    if (!end.webhook) await cancelPending(env, [webhookId]);
+    else if (!end.isLate) await setTimer(env, wake, { ...end, state: end.webhook.state });
+    else if (isCrowded(accountId)) await sendAfter(env, wake, tryAgainSeconds);
+    else await send(env.DELIVERIES, [wake]);
   } finally {
+    atWork.delete(me);
     endLog();
   }
 }
 
-type WorkerEnd = {
-  reason: 'idle' | 'out of time' | 'webhook gone';
-  webhook: Claim['webhook'];
-  /** When the first retry that this worker has scheduled is due; undefined if there is none. */
-  retryAt: number | undefined;
-};
+/** The workers of this isolate, and when each has ended, even if it is killed. */
+const atWork = new Set<{ accountId: string; until: number }>();
 
-/** A claim, whether more is due than it holds, and whether there may be another. */
-type Latest = Claim & { isFull: boolean; mayClaim: boolean };
-
-/** How many attempts are counted together while a worker has more to do, which saves row writes. */
-const countedTogether = 10;
-
-/** Claims, calls and records for one webhook, until a claim is empty or the budget is used up. */
-export async function runWorker(env: Env, wake: Wake, budget: Work): Promise<WorkerEnd> {
-  const { accountId, webhookId, worker, accidents = false } = wake;
-  const db = openDatabase(env);
-  const calls = callsOf(env, accountId, webhookId);
-  const grow = growth(env, wake);
-  const contendedUntil = Date.now() + contendedMs;
-  let latest: Latest | undefined;
-  let uncounted = noTally;
-
-  /** Records what has ended, and claims as much as there is room for, in one transaction. */
-  const recordAndClaim = async (isItsTurn = true): Promise<Latest> => {
-    const now = Date.now();
-    budget.queries--;
-    const mayClaim = isItsTurn && isLeft(budget) && (now < contendedUntil || !workersWait(wake));
-    const count = mayClaim ? calls.room() : 0;
-    const outcomes = calls.takeFinished();
-    logAttempts(budget.log, webhookId, outcomes);
-    const tally = addTallies([uncounted, tallyOf(outcomes)]);
-    const isLater = outcomes.length === 0 || (latest?.isFull && attemptsIn(tally) < countedTogether);
-    uncounted = isLater ? tally : noTally;
-    const known = latest?.webhook;
-    const report = known && reportOf(outcomes, known);
-    // A claim that D1 does not confirm expires; recording twice is harmless.
-    const { claimed } = await transaction(
-      db,
-      {
-        recorded: recordStatements(db, webhookId, outcomes, {
-          report,
-          tally: isLater ? noTally : tally,
-          now,
-        }),
-        claimed: claimStatements(db, { webhookId, count, now, accidentsOnly: accidents, known }),
-      },
-      { repeatable: outcomes.length > 0 },
-    );
-    const claim = readClaim(claimed, now);
-    return { ...claim, isFull: hasMore(claim, count), mayClaim };
-  };
-  /** Accidents need no turn, and what has ended is recorded without one. */
-  const next = async (): Promise<Latest | undefined> => {
-    if (accidents) return recordAndClaim();
-    const turn = await transactions.run(accountId, () => recordAndClaim());
-    return turn?.result ?? (calls.idle() ? undefined : recordAndClaim(false));
-  };
-  const end = async (reason: WorkerEnd['reason']): Promise<WorkerEnd> => {
-    if (attemptsIn(uncounted) > 0) await countOutcomes(db, webhookId, uncounted, undefined, Date.now());
-    return { reason, webhook: latest?.webhook, retryAt: calls.retryAt() };
-  };
-
-  for (let claim = await next(); claim; claim = await next()) {
-    latest = claim;
-    const { webhook, claimed, now, isFull, mayClaim } = claim;
-    if (webhook) calls.start(webhook, claimed, Math.min(now + startWindowMs, budget.callsUntil));
-    if (webhook && isFull) {
-      await calls.paceKnown();
-      grow(calls.workersFor(webhook.window));
-    }
-    if (!calls.idle()) {
-      await calls.progress(mayClaim);
-      continue;
-    }
-    const pauseMs = webhook && worker === 1 && mayClaim ? paceMs(webhook, now) : 0;
-    if (pauseMs === 0) return end(!webhook ? 'webhook gone' : mayClaim ? 'idle' : 'out of time');
-    await scheduler.wait(pauseMs);
-  }
-  return end('out of time');
+function isCrowded(accountId: string): boolean {
+  const now = Date.now();
+  for (const worker of atWork) if (worker.until < now) atWork.delete(worker);
+  return [...atWork].filter((worker) => worker.accountId === accountId).length >= maxWorkers;
 }
 
-/** Whether more is due than this claim holds, of `count` deliveries that were asked for. */
-const hasMore = ({ webhook, claimed }: Claim, count: number): boolean =>
-  claimed.length > 0 && (webhook?.more === 1 || claimed.length === count);
+type End = {
+  /** Undefined if it is gone. */
+  webhook: ClaimedWebhook | undefined;
+  /** Whether time was up before a claim was empty. */
+  isLate: boolean;
+  /** When it last claimed, and whether it has scheduled a retry. */
+  lookedAt: number;
+  hasRetry: boolean;
+};
+
+/** Claims, calls and records for one webhook, until a claim is empty or time is up. */
+export async function runWorker(env: Env, wake: Wake, budget: Work): Promise<End> {
+  const { webhookId, worker } = wake;
+  const db = openDatabase(env);
+  const calls = callsOf(env, webhookId);
+  let latest: Step | undefined;
+  for (let hasHelper = false; ; ) {
+    const step: Step = await inTurn(wake, () => {
+      const mayClaim = isLeft(budget);
+      budget.queries--;
+      const outcomes = calls.takeEnded();
+      logAttempts(budget.log, webhookId, outcomes);
+      return recordAndClaim(db, wake, outcomes, mayClaim ? calls.room() : 0, latest);
+    });
+    latest = step;
+    const { webhook, claimed, count, now } = step;
+    if (webhook) calls.start(webhook, claimed, Math.min(now + startWindowMs, budget.callsUntil));
+    const isFull = claimed.length > 0 && claimed.length === count;
+    if (webhook && isFull && !hasHelper && worker < (await calls.workersFor(webhook.window))) {
+      hasHelper = true;
+      const { timer: _, ...helper } = { ...wake, worker: worker + 1 };
+      void send(env.DELIVERIES, [helper]);
+    }
+    const pauseMs = webhook && worker === 1 && count > 0 ? paceMs(webhook, now) : 0;
+    if (!calls.isIdle()) await calls.progress(count > 0);
+    else if (pauseMs > 0) await scheduler.wait(pauseMs);
+    else if (!step.unsaid) return { webhook, isLate: count === 0, lookedAt: now, hasRetry: calls.hasRetry() };
+  }
+}
+
+/** A transaction of a worker: what it claimed of `count`, and what the receiver has shown that is not stored yet. */
+type Step = Claim & { count: number; now: number; unsaid: Shown | undefined };
+
+/** Records outcomes and what follows for the receiver, and claims up to `count`, in one transaction. */
+async function recordAndClaim(
+  db: Database,
+  { webhookId, accidents: accidentsOnly = false }: Wake,
+  outcomes: Recorded[],
+  count: number,
+  latest: Step | undefined,
+): Promise<Step> {
+  const now = Date.now();
+  const known = latest?.webhook;
+  const shown = known && shownBy(outcomes, known, latest?.unsaid);
+  const before = known && asState(known.state);
+  const after = before && shown ? next(before, shown, now) : before;
+  const isNews = JSON.stringify(after) !== JSON.stringify(before);
+  // A claim that D1 does not confirm expires; recording twice is harmless, and a state is only stored once.
+  const results = await transaction(
+    db,
+    {
+      recorded: recordStatements(
+        db,
+        webhookId,
+        outcomes,
+        now,
+        before && after && recoveredFrom(before, after),
+      ),
+      stored: known && after && isNews ? writeState(db, webhookId, known.state, after) : undefined,
+      claimed: claimStatements(db, { webhookId, count, now, accidentsOnly, known }),
+    },
+    { repeatable: outcomes.length > 0 },
+  );
+  const claim = readClaim(results.claimed);
+  // Another worker was faster: what follows is decided again, from the state that it left.
+  const isLost =
+    results.stored?.meta.changes === 0 && claim.webhook && claim.webhook.state !== JSON.stringify(after);
+  return { ...claim, count, now, unsaid: isLost ? shown : undefined };
+}
+
+/** What outcomes show of their receiver, with those before them that were not stored. */
+const shownBy = (outcomes: Recorded[], known: ClaimedWebhook, unsaid: Shown | undefined): Shown => ({
+  attempts: [...(unsaid?.attempts ?? []), ...outcomes.flatMap(({ attempt }) => attempt ?? [])],
+  window: unsaid?.window ?? known.window,
+  more: known.more === 1,
+  ceiling: known.ceiling,
+  accidentWaits:
+    known.accidentWaits === 1 ||
+    outcomes.some(({ delivery, status }) => delivery.type === ACCIDENT && status === 'pending'),
+});
+
+/** While other accounts are active, the workers of one make their transactions one by one; those of accidents need not. */
+async function inTurn<T>({ accountId, accidents }: Wake, step: () => Promise<T>): Promise<T> {
+  if (accidents || !othersAreActive(accountId)) return step();
+  const turn = await transactions.run(accountId, step);
+  return turn ? turn.result : step();
+}
 
 /** Logs attempts: one line for all successful ones, and one for each failure. */
 function logAttempts(log: AttemptLog['log'], webhookId: string, outcomes: Recorded[]): void {

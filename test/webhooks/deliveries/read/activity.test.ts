@@ -8,7 +8,7 @@ import {
   listActivity,
   webhookActivity,
 } from '../../../../src/webhooks/deliveries/read/activity.ts';
-import { addTallies, noTally } from '../../../../src/webhooks/deliveries/read/counts.ts';
+import { addTallies, countOutcomes, noTally } from '../../../../src/webhooks/deliveries/read/counts.ts';
 import { readDeliveries } from '../../../../src/webhooks/deliveries/read/list.ts';
 import { recordStatements } from '../../../../src/webhooks/deliveries/send/record.ts';
 import { claim, settled, unattempted } from '../../../support/deliveries.ts';
@@ -70,7 +70,10 @@ describe("the counters of a webhook's hours", () => {
     const outcomes = delivery ? [{ delivery, status: 'delivered' as const }] : [];
     const db = openDatabase(env);
     for (let recorded = 0; recorded < 2; recorded++)
-      await transaction(db, recordStatements(db, hook.id, outcomes, { tally, now: Date.now() }));
+      await transaction(db, {
+        counted: countOutcomes(db, hook.id, tally, delivery, Date.now()),
+        recorded: recordStatements(db, hook.id, outcomes, Date.now()),
+      });
     expect(await now(hook.id)).toMatchObject(tally);
   });
 });

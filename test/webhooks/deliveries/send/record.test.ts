@@ -17,7 +17,7 @@ it('a worker whose claim is by now another’s records nothing', async () => {
   const record = async (claimed: typeof late.claimed, status: Recorded['status']) => {
     const outcomes = claimed.map((delivery) => ({ delivery, status }));
     const db = openDatabase(env);
-    await transaction(db, recordStatements(db, hook.id, outcomes, { now: Date.now() }));
+    await transaction(db, recordStatements(db, hook.id, outcomes, Date.now()));
     return (await deliveriesOf(hook.id)).map((delivery) => delivery.status);
   };
   expect([late.claimed.length, next.claimed.length]).toEqual([1, 1]);

@@ -102,7 +102,7 @@ describe('a claim', () => {
     const now = Date.now();
     const budget = { until: now + 5_000, callsUntil: now - 1, queries: 2, log: () => {} };
     const end = await runWorker(env, { accountId: us.accountId, webhookId, worker: 1 }, budget);
-    expect(end.reason).toBe('out of time');
+    expect(end.isLate).toBe(true);
     expect(heard.got).toEqual([]);
     const putBack = { status: 'pending', attempts: 0, claimedUntil: 0 };
     expect(await deliveriesOf(webhookId)).toMatchObject([putBack, putBack, putBack]);

@@ -41,8 +41,8 @@ import {
 import { ruleOfFirst } from '../webhooks/alerts/rules.ts';
 import { createConnection, uncovered } from '../webhooks/coverage.ts';
 import { findDelivery, listDeliveries, locateDelivery } from '../webhooks/deliveries/read/find.ts';
+import { listReceivers } from '../webhooks/deliveries/read/receivers.ts';
 import { countReplayable, replay, replayOne, sendNow } from '../webhooks/deliveries/read/replay.ts';
-import { listReceivers } from '../webhooks/deliveries/receiver/health.ts';
 import { setPaused, setReceiverLimits } from '../webhooks/service.ts';
 import type { operations } from './api/operations.ts';
 import { activateAccount, deleteAccount, deleteConnection, eraseDriver } from './deletion/accept.ts';

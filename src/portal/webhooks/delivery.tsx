@@ -4,7 +4,6 @@ import { briefly, outcomeOf } from '../../webhooks/alerts/words.ts';
 import { type DeliveryKey, maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
 import { afterAttempt, type Delivery, findDelivery } from '../../webhooks/deliveries/read/find.ts';
 import { replayOne, sendNow } from '../../webhooks/deliveries/read/replay.ts';
-import { asCurl, hidden, requestOf } from '../../webhooks/deliveries/send/request.ts';
 import { ACCIDENT } from '../../webhooks/notifications/types.ts';
 import { madeUpVin } from '../../webhooks/simulate.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
@@ -14,6 +13,7 @@ import { Empty, Facts, Panel, Risk, State, Status } from '../ui/parts.tsx';
 import { done, submit } from '../ui/submit.ts';
 import { Time } from '../ui/time.tsx';
 import { nameOf, subjectOf } from './deliveries.tsx';
+import { asCurl, hidden, requestOf } from './request.ts';
 import { aboveOf } from './words.ts';
 
 /** The page of a delivery. */

@@ -10,7 +10,7 @@ import {
   webhookActivity,
 } from '../../webhooks/deliveries/read/activity.ts';
 import { addTallies, shownHours, type Tally } from '../../webhooks/deliveries/read/counts.ts';
-import type { Receiver } from '../../webhooks/deliveries/receiver/health.ts';
+import type { Receiver } from '../../webhooks/deliveries/read/receivers.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';

@@ -8,7 +8,7 @@ import {
   type WebhookSummary,
 } from '../../webhooks/deliveries/read/activity.ts';
 import { addTallies, type Tally } from '../../webhooks/deliveries/read/counts.ts';
-import type { Receiver } from '../../webhooks/deliveries/receiver/health.ts';
+import type { Receiver } from '../../webhooks/deliveries/read/receivers.ts';
 import { percentile } from '../../webhooks/latency.ts';
 import { LinkButton, WebhookUrl } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';

@@ -4,7 +4,7 @@ import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { hourMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
-import { type AlertKind, markNotified } from '../deliveries/receiver/health.ts';
+import { type AlertKind, markNotified } from '../deliveries/read/receivers.ts';
 import { addNews, alertedOf } from './pending.ts';
 import { wakeSender } from './sending.ts';
 

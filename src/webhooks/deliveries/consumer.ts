@@ -1,6 +1,6 @@
 import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
-import { continueFanOut } from './fan-out.ts';
+import { continueFanOut } from './continue-fan-out.ts';
 import { type DeliveryMessage, sendAfter } from './queue.ts';
 import { work } from './send/worker.ts';
 

@@ -1,20 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
-import {
-  type Database,
-  type Results,
-  read,
-  transaction,
-  write,
-  writeReturning,
-} from '../../platform/db/database.ts';
+import { type Database, type Results, read, write, writeReturning } from '../../platform/db/database.ts';
 import { dumpedBytes } from '../../platform/db/dump.ts';
-import { notMoving } from '../../platform/db/guard.ts';
 import { uuidV7Sql } from '../../platform/db/id-sql.ts';
-import { afterAllIds, firstIdAt } from '../../platform/db/ids.ts';
-import { openDatabase } from '../../platform/db/system.ts';
-import { largeTransactions } from '../../platform/fair-queue.ts';
-import { isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
-import { send } from '../../platform/queue.ts';
 import { maxWebhooks } from '../fields.ts';
 import {
   insertNew,
@@ -27,21 +14,18 @@ import {
 import { filterable, isLetThrough } from '../notifications/pass.ts';
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 import { dueDeliveries } from './due.ts';
-import { claimsForMs, priorityOf } from './policy.ts';
-import { type DeliveryMessage, type FanOut, wakeOf } from './queue.ts';
+import { priorityOf } from './policy.ts';
+import { type DeliveryMessage, wakeOf } from './queue.ts';
 import { holdLevels } from './send/accident-order.ts';
 
-/** The most deliveries that the transaction of an ingest call creates, and each that follows it. */
+/** The most deliveries that the transaction of an ingest call creates. */
 const maxInFirst = 2000;
-const maxInNext = 500;
-
-/** How long a fan-out waits when too many of the account's large transactions do. */
-const tooManyWaitMs = 500;
 
 /** The most bytes of notifications in a row, as in a dump. There are several rows for more. */
 export const maxNotificationBytes = 40_000;
 
-const webhooksIn = (deliveries: number, notifications: number): number =>
+/** How many webhooks a transaction serves that creates so many deliveries. */
+export const webhooksIn = (deliveries: number, notifications: number): number =>
   Math.max(1, Math.floor(deliveries / Math.max(1, notifications)));
 
 /** New notifications of one type, of which the transaction has `ofType` in all. */
@@ -101,7 +85,7 @@ export const workOf = (
   { idle, rest = [] }: Results<ReturnType<typeof fanOut>>,
 ): DeliveryMessage[] => [...wakeOf(accountId, idsOf(idle), type), ...rest.map(({ id }) => ({ fanOut: id }))];
 
-const idsOf = (idle: { webhookId: string }[]): string[] => idle.map(({ webhookId }) => webhookId);
+export const idsOf = (idle: { webhookId: string }[]): string[] => idle.map(({ webhookId }) => webhookId);
 
 /** Makes later levels wait for earlier ones, once their notifications are written. */
 export function holdNewLevels(db: Database, source: NotificationSource, news: New) {
@@ -115,59 +99,8 @@ const firstWebhooks = ({ connectionId }: NotificationSource, { type, ofType }: N
   select webhook_id, filtered from webhook_connections where ${subscribersOf(connectionId, type)}
   order by webhook_id limit ${webhooksIn(maxInFirst, ofType)})`;
 
-type FanOutRow = {
-  accountId: string;
-  connectionId: string;
-  type: NotificationType;
-  notifications: number;
-  createdAt: number;
-};
-
-/** Continues a fan-out in small transactions, which advance its mark: repeats create nothing twice. */
-export async function continueFanOut(env: Env, message: FanOut): Promise<void> {
-  const budget = newBudget({ ms: claimsForMs });
-  const db = openDatabase(within(env, budget));
-  const { fanOut: id } = message;
-  const [row] = await read<FanOutRow>(db)`
-    select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
-      json_array_length(notifications) as notifications
-    from fan_outs where id = ${id} and expanded_to < ${afterAllIds} and ${notMoving(sql`fan_outs.account_id`)}`;
-  for (let more = true; row && more; ) {
-    if (!isLeft(budget)) return void (await send(env.DELIVERIES, [message]));
-    const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row));
-    if (step) more = step.result;
-    else await scheduler.wait(tooManyWaitMs);
-  }
-}
-
-/** Serves the webhooks after the fan-out's mark. Returns whether there may be more. */
-async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): Promise<boolean> {
-  const { accountId, connectionId, type, notifications, createdAt } = row;
-  const now = Date.now();
-  const source = { accountId, connectionId, now, requestId: '' };
-  // Webhooks that were created later are not notified of what came before.
-  const subscribers = sql`${subscribersOf(connectionId, type)} and webhook_id < ${firstIdAt(createdAt + 1)}`;
-  const count = webhooksIn(maxInNext, notifications);
-  const fanOut = sql`fan_outs where id = ${id} and ${notMoving(sql`fan_outs.account_id`)}`;
-  const next = sql`(
-    select webhook_id, filtered from webhook_connections
-    where ${subscribers} and webhook_id > (select expanded_to from ${fanOut}) order by webhook_id limit ${count})`;
-  const keys = sql`select n.key, n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
-  const { idle, moved } = await transaction(db, {
-    idle: selectIdle(db, source, type, next, keys, sql`1`),
-    deliveries: write(db)`${insertDeliveries(source, type, createdAt, keys, next)}`,
-    held: type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : undefined,
-    moved: writeReturning<{ mark: string }>(db)`
-      update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${afterAllIds})
-      where id in (select id from ${fanOut}) returning expanded_to as mark`,
-    deleted: write(db)`delete from fan_outs where id = ${id} and expanded_to = ${afterAllIds}`,
-  });
-  await send(env.DELIVERIES, wakeOf(accountId, idsOf(idle), type));
-  return moved.some(({ mark }) => mark < afterAllIds);
-}
-
 /** The webhooks to wake. Accidents have workers of their own, and due events have some already. */
-const selectIdle = (
+export const selectIdle = (
   db: Database,
   source: NotificationSource,
   type: NotificationType,
@@ -185,7 +118,7 @@ const selectIdle = (
       }`;
 
 /** Each notification for each webhook. */
-const insertDeliveries = (
+export const insertDeliveries = (
   source: NotificationSource,
   type: NotificationType,
   createdAt: number,

@@ -16,8 +16,8 @@ import { cutScan, maxScanned } from '../../../platform/db/pages.ts';
 import { webhooks } from '../../../platform/db/tables.ts';
 import type { NotificationType } from '../../notifications/types.ts';
 import { firstDueOf } from '../due.ts';
-import { asReceiver, type Receiver, selectReceivers } from '../receiver/health.ts';
 import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';
+import { asReceiver, type Receiver, selectReceivers } from './receivers.ts';
 import { ownWebhookId } from './replay.ts';
 import {
   type About,

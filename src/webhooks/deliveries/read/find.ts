@@ -14,7 +14,7 @@ import {
 import { isOwned } from '../../stored.ts';
 import { allWebhooks } from '../due.ts';
 import type { Attempt, DeliveryKey } from '../policy.ts';
-import type { Receiver } from '../receiver/health.ts';
+import type { Receiver } from './receivers.ts';
 import type { DeliveryDetails } from './schema.ts';
 import {
   type About,

@@ -1,7 +1,7 @@
-import { timestamp } from '../../../platform/fields.ts';
-import type { StoredWebhook } from '../../stored.ts';
-import type { Delivery, More } from '../read/find.ts';
-import { headersFor } from './attempt.ts';
+import { timestamp } from '../../platform/fields.ts';
+import type { Delivery, More } from '../../webhooks/deliveries/read/find.ts';
+import { headersFor } from '../../webhooks/deliveries/send/attempt.ts';
+import type { StoredWebhook } from '../../webhooks/stored.ts';
 
 export const hidden = '…';
 

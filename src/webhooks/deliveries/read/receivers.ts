@@ -3,7 +3,7 @@ import { type Database, read, write } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { type Filters, filtersOf } from '../../filters.ts';
 import type { Attempt } from '../policy.ts';
-import { windowOf } from './store.ts';
+import { windowOf } from '../receiver/store.ts';
 
 /** The state of a webhook's receiver and its limits. Times are milliseconds since 1970. */
 export type Receiver = {

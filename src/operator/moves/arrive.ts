@@ -11,8 +11,9 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { forgetTimers } from '../../webhooks/deliveries/receiver/store.ts';
 import { resumeWebhooks } from '../../webhooks/remove.ts';
-import { fromArrays, jsonArrays, list, movedTables, raw } from '../deletion/rows.ts';
+import { fromArrays, jsonArrays, list, raw } from '../deletion/rows.ts';
 import { removeCopy } from '../deletion/run.ts';
+import { tables } from '../deletion/tables.ts';
 import { keySums, type Offer } from './leave.ts';
 import { decodePart, findMove, type Move, type Part, saveMove } from './part.ts';
 
@@ -101,8 +102,12 @@ async function compare(env: Env, { table: name, columns, rows }: Rows): Promise<
 }
 
 async function keyOf(env: Env, name: string, columns: string[]): Promise<string[] | undefined> {
-  const table = (await movedTables(env)).find((one) => one.name === name);
-  return columns.every((column) => table?.columns.includes(column)) ? table?.key : undefined;
+  const found = await read<{ name: string }>(openDatabase(env))`
+    select name from pragma_table_info(${name})`;
+  const own = found.map((column) => column.name);
+  return columns.every((column) => own.includes(column))
+    ? tables.find((table) => table.name === name)?.key
+    : undefined;
 }
 
 async function activate(env: Env, move: Move, account: AccountRow): Promise<void> {

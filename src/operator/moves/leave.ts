@@ -25,8 +25,9 @@ import { leaseMs } from '../../platform/jobs/lease.ts';
 import { claimedUntilOf } from '../../webhooks/deliveries/send/in-flight.ts';
 import { resumeWebhooks, stopWebhooks } from '../../webhooks/remove.ts';
 import { copying, type NewMove } from '../api/moves.ts';
-import { countOf, derived, movedTables, nextRows } from '../deletion/rows.ts';
+import { countOf, nextRows } from '../deletion/rows.ts';
 import { removeCopy } from '../deletion/run.ts';
+import { tables } from '../deletion/tables.ts';
 import { decodePart, encodePart, findMove, type Move, type Part, saveMove } from './part.ts';
 
 /**
@@ -76,7 +77,7 @@ const longestPauseSeconds = 45;
 
 /** A move that has not begun, with how many rows there are, but for notifications. */
 async function unmoved(env: Env, accountId: string): Promise<Move> {
-  const counts = (await movedTables(env)).flatMap((table) => countOf(table, accountId) ?? []);
+  const counts = tables.flatMap((table) => countOf(table, accountId) ?? []);
   const [{ rows } = { rows: 0 }] = await read<{ rows: number }>(openDatabase(env))`
     select ${sql.join(counts, sql` + `)} as rows`;
   const seconds = longestPauseSeconds + Math.ceil(rows / rowsPerSecond);
@@ -154,10 +155,12 @@ const respond = (env: Env, what: Omit<Part, 'from'>, body: BodyInit): Response =
 
 const rowsPerPart = 250;
 
+/** Computed from others, and may change while the account moves. */
+const derived = ['event_counting', 'event_counts', 'event_counts_due', 'service_levels'];
+
 /** The next rows or file, which nothing changes; undefined after the last. */
 async function copyPart(env: Env, now: Move): Promise<Response | undefined> {
   const { accountId } = now;
-  const tables = await movedTables(env);
   const compared = tables.filter(({ name }) => !derived.includes(name));
   const folders = archiveKinds.map(({ name }) => folderOf({ kind: name, accountId }));
   const lists = [tables, compared, [exportFolder(accountId), evidenceFolder(accountId), ...folders]];
@@ -182,7 +185,9 @@ async function copyPart(env: Env, now: Move): Promise<Response | undefined> {
     if (rows.length === 0) continue;
     const task = state === 'copying' ? 'copy' : 'compare';
     // When a token was last used is also recorded of readers, meanwhile.
-    const columns = from.columns.filter((column) => task === 'copy' || column !== 'last_used_at');
+    const columns = Object.keys(rows[0] ?? {}).filter(
+      (column) => task === 'copy' || column !== 'last_used_at',
+    );
     const values = rows.map((row) => columns.map((column) => row[column]));
     const copied = now.copied + (task === 'copy' ? rows.length : 0);
     const body = JSON.stringify({ table: from.name, columns, rows: values });

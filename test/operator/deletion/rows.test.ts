@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { movedTables, nextRows } from '../../../src/operator/deletion/rows.ts';
+import { nextRows } from '../../../src/operator/deletion/rows.ts';
+import { tables } from '../../../src/operator/deletion/tables.ts';
 import { world } from '../../support/world.ts';
 
 it.each(['drivers', 'notifications'])(
@@ -14,7 +15,7 @@ it.each(['drivers', 'notifications'])(
     }[name];
     const numbers = JSON.stringify(Array.from({ length: 200 }, (_, at) => at));
     await env.DB.prepare(`${insert} from json_each(?3)`).bind(us.accountId, us.connection.id, numbers).run();
-    const table = (await movedTables(env)).find((one) => one.name === name);
+    const table = tables.find((one) => one.name === name);
     if (!table) throw new Error(`there is no table ${name}`);
     const sizes = [];
     const seen = new Set<unknown>();

@@ -1,0 +1,69 @@
+import { env } from 'cloudflare:workers';
+import { nextRows } from '../../../src/operator/deletion/rows.ts';
+import { type Table, tables } from '../../../src/operator/deletion/tables.ts';
+import { addRows, rows, tableNames } from '../../support/rows.ts';
+import { world } from '../../support/world.ts';
+
+/** Tables that belong to the service, or whose rows the last step or triggers delete. */
+const others = 'accounts database_sizes deletions jobs moves names sweeps test_calls'.split(' ');
+
+it('names every table that may have rows of accounts', async () => {
+  expect([...tables.map(({ name }) => name), ...others].sort()).toEqual(await tableNames());
+});
+
+/** What the schema says of a table that the list says as well. */
+async function schemaOf({ name, owner, index, isScanned }: Table) {
+  const key = await rows<{ name: string }>(
+    'select name from pragma_table_info(?1) where pk > 0 order by pk',
+    name,
+  );
+  const keys = key.map((column) => column.name);
+  if (isScanned) return { key: keys, leads: undefined, order: keys };
+  // Of an index by the end of an id, SQLite names no column: its text does.
+  const found = await rows<{ name: string }>(
+    `select coalesce(i.name, trim(substr(m.sql, instr(m.sql, 'substr(') + 7, instr(m.sql, ', -12') - instr(m.sql, 'substr(') - 7)))
+       as name
+     from sqlite_master m join pragma_index_info(m.name) i
+     where m.type = 'index' and m.tbl_name = ?1 and m.name = ?2 and m.sql not like '% where %' order by i.seqno`,
+    ...[name, index ?? ''],
+  );
+  const [leads, ...order] = index ? found.map((column) => column.name) : keys;
+  return { key: keys, leads, order: [...new Set([...order, ...keys])].filter((one) => one !== owner) };
+}
+
+it.each(tables.map((table) => [table.name, table] as const))('says how %s is found', async (_, table) => {
+  const { key, owner, isScanned, order } = table;
+  expect(await schemaOf(table)).toEqual({ key, leads: isScanned ? undefined : owner, order });
+});
+
+it('has tables after those that they refer to', async () => {
+  const names = tables.map(({ name }) => name);
+  for (const name of names)
+    for (const { parent } of await rows<{ parent: string }>(
+      'select "table" as parent from pragma_foreign_key_list(?1)',
+      name,
+    ))
+      expect([...names.slice(0, names.indexOf(name)), 'accounts']).toContain(parent);
+});
+
+it('pages through every row once, whatever the order in which its owners were created', async () => {
+  const us = await world();
+  const ids = ['c', 'a', 'b'].map((letter) => `${letter.repeat(8)}-0000-4000-8000-${letter.repeat(12)}`);
+  await addRows('portal_users', 3, (i) => ({
+    id: ids[i],
+    account_id: us.accountId,
+    email: `${i}@example.com`,
+    created_at: i,
+  }));
+  await addRows('sessions', 9, (i) => ({ hash: `hash-${i}-${us.accountId}`, user_id: ids[i % 3] }));
+  const table = tables.find(({ name }) => name === 'sessions');
+  if (!table) throw new Error('there is no such table');
+  const seen: unknown[] = [];
+  for (let after: unknown[] | undefined, pages = 0; after || pages === 0; pages++) {
+    const { rows, next } = await nextRows(env, table, us.accountId, after, 2);
+    seen.push(...rows.map(({ hash }) => hash));
+    after = next;
+  }
+  expect(seen).toHaveLength(9);
+  expect(new Set(seen).size).toBe(9);
+});

@@ -10,10 +10,15 @@ document.addEventListener('click', async ({ target }) => {
   setTimeout(() => (label.textContent = button.dataset.name), 2000);
 });
 
-// A form is sent once: its buttons wait for the next page. The server sees to it as well.
+// A form is sent once, since the response to the first press may have what is shown once. Its buttons wait for the next
+// page. The server makes sure of it as well.
+const sent = new WeakSet();
 const buttonsOf = (form) => form.querySelectorAll('button');
-document.addEventListener('submit', ({ target }) => {
+document.addEventListener('submit', (event) => {
+  const { target } = event;
   if (target.method !== 'post') return;
+  if (sent.has(target)) return event.preventDefault();
+  sent.add(target);
   // Not before the form is read: a disabled button would be missing in it.
   setTimeout(() => {
     for (const button of buttonsOf(target)) button.disabled = true;
@@ -21,8 +26,10 @@ document.addEventListener('submit', ({ target }) => {
 });
 // The page may be shown as it was left, by the button that leads back.
 addEventListener('pageshow', () => {
-  for (const form of document.querySelectorAll('form[method=post]'))
+  for (const form of document.querySelectorAll('form[method=post]')) {
+    sent.delete(form);
     for (const button of buttonsOf(form)) button.disabled = false;
+  }
 });
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -43,11 +43,6 @@ it.each<[command: string, changes: object, shows: RegExp]>([
     /admin +2026-11-20 20:15:04Z +pending$/m,
   ],
   ['webhook list --account a', { failures: 6, window: 0 }, /fails: 6 in a row$/m],
-  [
-    'connection rename c x',
-    { incidentTypeMap: { toString: ['Crash'] } },
-    /^incident type map +to string +Crash$/m,
-  ],
   ['webhook pause w', { pausedAt: at }, /^state +paused since 2026-11-20 20:15:04Z$/m],
   [
     'delivery list --webhook w',

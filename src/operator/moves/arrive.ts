@@ -74,10 +74,11 @@ async function copy(env: Env, move: Move, { table: name, columns, rows }: Rows):
   const marks = name === 'event_counting' ? removeMarks(db, move.accountId) : undefined;
   // Not the key: to what refers to it, that would count as a new one.
   const others = columns.filter((column) => !key.includes(column));
-  const set = raw(others.map((column) => `${column} = excluded.${column}`).join(', '));
+  const set = others.map((column) => `${column} = excluded.${column}`).join(', ');
+  const update = raw(set === '' ? 'do nothing' : `do update set ${set}`);
   const upsert = (json: string) => write(db)`
     insert into ${raw(name)} (${list(columns)}) ${fromArrays(columns, json)}
-    on conflict (${list(key)}) do update set ${set}`;
+    on conflict (${list(key)}) ${update}`;
   try {
     await transaction(db, [saveMove(db, move, move), marks, jsonArrays(rows).map(upsert)]);
     return null;

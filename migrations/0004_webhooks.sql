@@ -130,21 +130,13 @@ create table webhook_hours (
   failed     integer not null,
   noticed    integer not null default 0, -- how many of the failed ones users were notified of
   retried    integer not null default 0, -- attempts that failed and will be repeated
-  response_times text not null default '{}' check (json_valid(response_times)), -- {"bucket": attempts}
-  waits      text not null default '{}' check (json_valid(waits)),   -- how long deliveries had waited: {"accidentSuccess12": deliveries}
+  accidents  integer not null default 0, -- deliveries of accidents that were first attempted, or failed without an attempt
+  accidents_in_time integer not null default 0, -- of these, those attempted within 5 s
   primary key (webhook_id, slot)
 ) strict, without rowid;
 create index webhook_hours_newly_failed on webhook_hours (webhook_id, slot) where failed > noticed;
-
--- The waits of all deliveries of an account by hour, for two days, and by day (UTC), for a month: a job adds them up each
--- hour. Those of all accounts are under the account ''.
-create table service_levels (
-  account_id text not null,
-  hours      integer not null check (hours in (1, 24)),
-  start      integer not null, -- hours since 1970
-  waits      text not null check (json_valid(waits)),
-  primary key (account_id, hours, start)
-) strict, without rowid;
+-- Those with accidents, of all webhooks, for the operators' share in time.
+create index webhook_hours_of_accidents on webhook_hours (hour) where accidents > 0;
 
 -- Where an account is notified besides email: channels of Slack and Microsoft Teams, and HTTPS endpoints.
 create table alert_channels (

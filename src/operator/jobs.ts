@@ -17,7 +17,6 @@ import { recordAlertsAreDue, sendRecordAlerts } from '../webhooks/alerts/records
 import { messageJob, messagesAreDue, sendMessages } from '../webhooks/alerts/sending.ts';
 import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/sweep.ts';
 import { pruneNotifications } from '../webhooks/notifications/remove.ts';
-import { addUpWaits } from '../webhooks/service-levels/add-up.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { recordSize } from './health/service.ts';
 import { checkDomains } from './sign-in-domains.ts';
@@ -53,8 +52,6 @@ export const jobs: Jobs = {
   archive: { run: archive },
   /** The deliveries of a day. */
   'give up old deliveries': { run: giveUp },
-  /** An hour of each webhook, and 24 of each account, all at once; 1,000 webhooks. */
-  'service levels': { run: addUpWaits },
   /** 5,000 rows a statement; the deliveries of a day. */
   'delete old deliveries': { run: pruneDeliveries },
   /** The records of a day. */

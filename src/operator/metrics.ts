@@ -3,10 +3,9 @@ import { read, transaction } from '../platform/db/database.ts';
 import { createdAtOf } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { countedHours, hourOf } from '../webhooks/deliveries/read/counts.ts';
-import type { ServiceLevel } from '../webhooks/latency.ts';
-import { levelsOf, selectWaits } from '../webhooks/service-levels/levels.ts';
 import { maxPendingCounted } from './api/operation.ts';
 import { checkHealth } from './health/service.ts';
+import { accidentsInTime, selectWaits } from './waits.ts';
 
 const metrics = {
   fleet_database_up: 'Whether D1 responds.',
@@ -19,11 +18,8 @@ const metrics = {
     'How long the oldest unclaimed delivery has been due, as of the last sweep.',
   fleet_accident_oldest_undelivered_seconds:
     'Age of the oldest notification of an accident that has not been delivered, whatever the reason.',
-  fleet_delivery_first_attempt_seconds:
-    'From the receipt of a notification to the first attempt, tests and replays aside.',
-  fleet_delivery_success_seconds:
-    'From the receipt of a notification to its delivery; pending ones count with their age.',
-  fleet_delivery_first_attempt_in_time_ratio: 'Share of the notifications first attempted within 5 s.',
+  fleet_accidents_in_time_ratio:
+    'Share of accidents first attempted within 5 s, in this hour (UTC) and in 24, tests and replays aside.',
   fleet_deliveries_this_hour:
     'Deliveries that have ended in this hour (UTC), and attempts that will be repeated, by outcome.',
   fleet_pulls_due: `Connections that are due to be pulled; at most ${maxPendingCounted}.`,
@@ -67,9 +63,6 @@ async function measure(env: Env): Promise<Measured> {
   };
 }
 
-/** The service levels of a kind and a span, and what names these. */
-type Labelled = [label: string, level: ServiceLevel];
-
 /** For how many webhooks the hour's counters are read. */
 const maxWebhooks = 10_000;
 
@@ -78,7 +71,7 @@ async function count(env: Env, now: number): Promise<Measured> {
   const upTo = sql`limit ${maxPendingCounted}`;
   const db = openDatabase(env);
   const { waits, counts } = await transaction(db, {
-    waits: selectWaits(db, undefined, now),
+    waits: selectWaits(db, now),
     counts: read<{ [name: string]: number }>(db)`
     with hour as (
       select h.delivered, h.failed, h.retried from webhooks w
@@ -94,21 +87,15 @@ async function count(env: Env, now: number): Promise<Measured> {
         select 1 from connections indexed by connections_with_problems where health_status <> 1 ${upTo})) as problems`,
   });
   const [counted] = counts;
-  const { waiting } = waits;
-  const [accident] = waiting.flatMap((one) => (one.accident ? [one.oldest] : [])).sort();
+  const [waiting] = waits.waiting;
+  const accident = waiting?.oldestAccident;
   const secondsSince = (at: Value) => (at ? Math.max(0, (now - at) / 1000) : 0);
-  const levels = Object.entries(levelsOf(waits, now)).flatMap(([span, kinds]) =>
-    Object.entries(kinds).map(([kind, level]): Labelled => [`kind="${kind}",span="${span}"`, level]),
-  );
+  const { hour: thisHour, day } = accidentsInTime(waits, now);
   return {
     fleet_database_round_trip_seconds: (Date.now() - now) / 1000,
-    fleet_deliveries_pending: waiting.reduce((sum, { pending }) => sum + pending, 0),
+    fleet_deliveries_pending: waiting?.pending,
     fleet_accident_oldest_undelivered_seconds: secondsSince(accident ? createdAtOf(accident) : null),
-    fleet_delivery_first_attempt_seconds: byQuantile(levels, 'firstAttempt'),
-    fleet_delivery_success_seconds: byQuantile(levels, 'delivered'),
-    fleet_delivery_first_attempt_in_time_ratio: Object.fromEntries(
-      levels.map(([label, { inTime }]) => [label, inTime]),
-    ),
+    fleet_accidents_in_time_ratio: { 'span="hour"': thisHour.inTime, 'span="day"': day.inTime },
     fleet_deliveries_this_hour: {
       'outcome="delivered"': counted?.delivered,
       'outcome="failed"': counted?.failed,
@@ -119,15 +106,3 @@ async function count(env: Env, now: number): Promise<Measured> {
     fleet_connections_with_problems: counted?.problems,
   };
 }
-
-const quantiles = { 0.5: 'p50', 0.95: 'p95', 0.99: 'p99' } as const;
-
-const byQuantile = (levels: Labelled[], of: 'firstAttempt' | 'delivered') =>
-  Object.fromEntries(
-    levels.flatMap(([label, level]) =>
-      Object.entries(quantiles).map(([quantile, name]) => [
-        `${label},quantile="${quantile}"`,
-        level[of][name],
-      ]),
-    ),
-  );

@@ -13,11 +13,11 @@ import { pausedAfterMs } from '../webhooks/alerts/alerts.ts';
 import { isCovered } from '../webhooks/coverage.ts';
 import { firstDueOf, pendingWebhooks } from '../webhooks/deliveries/due.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/read/counts.ts';
-import { levelsOf, selectWaits } from '../webhooks/service-levels/levels.ts';
 import { maxAccountsCounted, maxFailedCounted, maxListed, maxPendingCounted } from './api/operation.ts';
 import type { Cell, DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
 import { failedDeletions } from './deletion/run.ts';
 import { checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health/service.ts';
+import { accidentsInTime, selectWaits } from './waits.ts';
 
 /** An accident is listed when its delivery has taken this long. */
 const accidentWaitsMs = 30_000;
@@ -26,13 +26,9 @@ const accidentWaitsMs = 30_000;
 export async function status(env: Env, now = Date.now()): Promise<v.InferInput<typeof StatusReport>> {
   const [health, found] = await Promise.all([checkHealth(env), deliveryStatus(env, now)]);
   const { waits, failing, accidents, connections, uncovered, deletions, moves, encrypted } = found;
-  const { waiting } = waits;
-  const sumOf = (key: 'pending' | 'due') =>
-    Math.min(
-      waiting.reduce((total, one) => total + one[key], 0),
-      maxPendingCounted,
-    );
-  const [pending, due] = [sumOf('pending'), sumOf('due')];
+  const [waiting] = waits.waiting;
+  const pending = Math.min(waiting?.pending ?? 0, maxPendingCounted);
+  const due = Math.min(waiting?.due ?? 0, maxPendingCounted);
   const headerKeys = withKeys(
     encrypted,
     config(env).headerKeys.map(({ id }) => id),
@@ -44,9 +40,8 @@ export async function status(env: Env, now = Date.now()): Promise<v.InferInput<t
     pending,
     due,
     later: pending - due,
-    oldestPendingAt:
-      waiting.length > 0 ? Math.min(...waiting.map(({ oldest }) => createdAtOf(oldest))) : null,
-    serviceLevels: levelsOf(waits, now),
+    oldestPendingAt: waiting?.oldest ? createdAtOf(waiting.oldest) : null,
+    accidentsInTime: accidentsInTime(waits, now),
     accidents: accidents.map((one) => ({ ...one, createdAt: createdAtOf(one.deliveryId) })),
     failing: failing.map((row) => ({ ...row, lastFailure: JSON.parse(row.lastFailure ?? 'null') })),
     paused: failing.flatMap(({ pausedSince, ...one }) =>
@@ -80,14 +75,14 @@ function keyProblem(keys: HeaderKey[]): string | undefined {
 
 /**
  * The state of deliveries and connections, and whose fail. Reads a bounded number of rows: 10,000
- * pending deliveries of each type, two counters of each webhook, 100 failed deliveries of each of
+ * pending deliveries of each type, 10,000 hours with accidents, 100 failed deliveries of each of
  * 1,000 webhooks, 720 counters and 100 retries of each of the 20 worst, and 10,000 connections.
  * @throws Refusal: unavailable
  */
 async function deliveryStatus(env: Env, now: number) {
   const db = openDatabase(env);
   return transaction(db, {
-    waits: selectWaits(db, undefined, now),
+    waits: selectWaits(db, now),
     accidents: read<Omit<DeliveryStatus['accidents'][number], 'createdAt'>>(db)`
         with ${pendingWebhooks}
         select d.id as deliveryId, d.webhook_id as webhookId, a.id as accountId, a.name as account, d.level,

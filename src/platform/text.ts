@@ -1,6 +1,22 @@
+import { hourMs, minuteMs } from './durations.ts';
+
 /** The duration of a call: "41 ms", "2,140 ms", "15 s". */
 export const duration = (ms: number): string =>
   ms < 10_000 ? `${ms.toLocaleString('en')} ms` : `${Math.round(ms / 1000)} s`;
+
+/** A wait of any length in words: "9.8 ms", "0.21 s", "4.2 min", "13 h"; "never" if infinite. */
+export function waitInWords(ms: number): string {
+  if (!Number.isFinite(ms)) return 'never';
+  const [unit, size] = waitUnits.find(([, , below]) => ms < below) ?? ['h', hourMs];
+  return `${Number((ms / size).toPrecision(2))} ${unit}`;
+}
+
+/** A unit, how many ms it has, and for waits of less than so many. */
+const waitUnits = [
+  ['ms', 1, 100],
+  ['s', 1000, minuteMs],
+  ['min', minuteMs, hourMs],
+] as const;
 
 /** A count with its noun: `1 delivery`, `1,234 deliveries`; from `max` on, `100 or more deliveries`. */
 export function counted(count: number, one: string, many: string, max = Number.POSITIVE_INFINITY): string {

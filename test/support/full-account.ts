@@ -78,6 +78,5 @@ const contents = ({ accountId }: World): Record<string, Record<string, unknown>>
     created_at: later,
   },
   event_counts: { hours: 1, start: 480_000, types: '{}', vehicles: '{}', drivers: '{}' },
-  service_levels: { hours: 24, start: 480_000, waits: '{}' },
 });
 const later = Date.now() + 1e9;

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { maxListed } from '../../operator/api/operation.ts';
-import type { HeaderKey, ServiceLevel, StatusReport } from '../../operator/api/service.ts';
-import { waitInWords } from '../../webhooks/latency.ts';
+import type { HeaderKey, StatusReport } from '../../operator/api/service.ts';
+import { percent } from '../../platform/text.ts';
 import { askAll } from './cells.ts';
 import { show } from './print.ts';
 import { hostOf, resultOf } from './rows.ts';
@@ -29,7 +29,7 @@ export const listCellsCommand = (): Command =>
     );
 
 function shapeOf({ cell, ...report }: StatusReport & { cell?: string }): object {
-  const { problem, warning, health, serviceLevels, accidents, failing, paused, connections, ...rest } =
+  const { problem, warning, health, accidentsInTime, accidents, failing, paused, connections, ...rest } =
     report;
   const { uncovered, deletions, moves, headerKeys, ...pending } = rest;
   return {
@@ -38,7 +38,7 @@ function shapeOf({ cell, ...report }: StatusReport & { cell?: string }): object 
     'fails now': failsNow(report),
     ...health,
     ...pending,
-    'service levels': levels(serviceLevels),
+    'accidents attempted in 5 s': inTimeOf(accidentsInTime),
     'accidents that wait': accidents.map(({ deliveryId, level, account, url, createdAt }) => {
       return { deliveryId, level, account, receiver: hostOf(url), createdAt };
     }),
@@ -85,21 +85,10 @@ function useOf({ encrypts, known, newest }: HeaderKey): string {
   return encrypts > 0 ? 'still needed' : 'can be removed';
 }
 
-/** How long deliveries took, from their receipt. */
-function levels({ day, month }: StatusReport['serviceLevels']): object[] {
-  const row = (deliveries: string, { count, inTime, firstAttempt, delivered }: ServiceLevel) => {
-    const times = ({ p50, p95, p99 }: ServiceLevel['delivered']) =>
-      count === 0 ? null : [p50, p95, p99].map(waitInWords).join(' / ');
-    return {
-      deliveries,
-      count,
-      'attempted in 5 s': inTime === null ? null : `${Math.floor(inTime * 1000) / 10} %`,
-      'first attempt, p50 / p95 / p99': times(firstAttempt),
-      'success, p50 / p95 / p99': times(delivered),
-    };
-  };
-  return Object.entries({ '24 h': day, '30 days': month }).flatMap(([span, { accidents, events }]) => [
-    row(`accidents, ${span}`, accidents),
-    row(`events, ${span}`, events),
-  ]);
-}
+/** How many accidents were attempted, and the share of them in time. */
+const inTimeOf = ({ hour, day }: StatusReport['accidentsInTime']): object[] =>
+  Object.entries({ 'this hour': hour, '24 h': day }).map(([span, { count, inTime }]) => ({
+    span,
+    accidents: count,
+    'in time': inTime === null ? null : percent(inTime, 1),
+  }));

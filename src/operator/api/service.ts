@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { EmailAddress } from '../../platform/fields.ts';
 import { count, countUpTo, described, id, time } from '../../platform/replies.ts';
-import { ServiceLevel, WaitQuantiles } from '../../webhooks/latency.ts';
 import { accidentLevels } from '../../webhooks/notifications/types.ts';
 import { maxAccountsCounted, maxFailedCounted, maxPendingCounted, type Operation } from './operation.ts';
 
@@ -14,8 +13,10 @@ export const Health = v.object({
 });
 export type Health = v.InferOutput<typeof Health>;
 
-export { ServiceLevel, WaitQuantiles };
-export const ServiceLevels = v.object({ accidents: ServiceLevel, events: ServiceLevel });
+export const AccidentsInTime = v.object({
+  count: described(count, 'First attempts of accidents, and accidents that wait for theirs longer than 5 s.'),
+  inTime: described(v.nullable(v.number()), 'The share first attempted within 5 s, from 0 to 1.'),
+});
 
 const account = { accountId: id, account: v.string() };
 
@@ -95,7 +96,10 @@ const deliveryStatus = {
   due: countUpTo(maxPendingCounted),
   later: countUpTo(maxPendingCounted),
   oldestPendingAt: v.nullable(time),
-  serviceLevels: v.object({ day: ServiceLevels, month: ServiceLevels }),
+  accidentsInTime: described(
+    v.object({ hour: AccidentsInTime, day: AccidentsInTime }),
+    'Those of this hour (UTC), and of this hour and the 23 before.',
+  ),
   accidents: described(v.array(WaitingAccident), 'Those that have waited for over 30 s, the oldest first.'),
   failing: v.array(FailingWebhook),
   paused: v.array(PausedWebhook),

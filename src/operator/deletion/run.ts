@@ -26,7 +26,6 @@ import {
   eraseRecipient as eraseFromNotifications,
   removeNotifications,
 } from '../../webhooks/notifications/remove.ts';
-import { removeServiceLevels } from '../../webhooks/service-levels/add-up.ts';
 import type { Deletion as Shown } from '../api/deletion.ts';
 import { maxListed } from '../api/operation.ts';
 import { throughRows } from './rows.ts';
@@ -136,10 +135,9 @@ async function untilCallsEnd(env: Env, { accountId, email, cursor }: Deletion): 
 
 async function finish(env: Env, deletion: Deletion): Promise<undefined> {
   const db = openDatabase(env);
-  const derived = [removeMarks(db, deletion.id), removeServiceLevels(db, deletion.id)];
   const last = {
-    account: () => [...derived, ...deleteAccountRow(db, deletion.id)],
-    copy: () => [...derived, forgetMove(db, deletion.id)],
+    account: () => [removeMarks(db, deletion.id), ...deleteAccountRow(db, deletion.id)],
+    copy: () => [removeMarks(db, deletion.id), forgetMove(db, deletion.id)],
     connection: () => [
       write(db)`delete from erased_drivers where connection_id = ${deletion.id}`,
       deleteConnectionRow(db, deletion.id),

@@ -138,12 +138,6 @@ export const tables: Table[] = [
     order: ['started_at', 'id'],
   },
   { name: 'sent_forms', key: ['account_id', 'id'], owner: 'account_id', order: ['id'] },
-  {
-    name: 'service_levels',
-    key: ['account_id', 'hours', 'start'],
-    owner: 'account_id',
-    order: ['hours', 'start'],
-  },
   { name: 'sessions', key: ['hash'], owner: 'user_id', index: 'sessions_by_user', order: ['hash'] },
   { name: 'sign_in_domains', key: ['account_id', 'domain'], owner: 'account_id', order: ['domain'] },
   { name: 'sign_in_links', key: ['hash'], owner: 'user_id', index: 'sign_in_links_by_user', order: ['hash'] },

@@ -156,7 +156,7 @@ const respond = (env: Env, what: Omit<Part, 'from'>, body: BodyInit): Response =
 const rowsPerPart = 250;
 
 /** Computed from others, and may change while the account moves. */
-const derived = ['event_counting', 'event_counts', 'event_counts_due', 'service_levels'];
+const derived = ['event_counting', 'event_counts', 'event_counts_due'];
 
 /** The next rows or file, which nothing changes; undefined after the last. */
 async function copyPart(env: Env, now: Move): Promise<Response | undefined> {

@@ -2,9 +2,8 @@ import { getCookie, setCookie } from 'hono/cookie';
 import type { Span } from '../../fleet/trends/read.ts';
 import { quarterMs } from '../../fleet/trends/recount.ts';
 import { by, type Context, seeOther } from '../../platform/http/context.ts';
-import { percent } from '../../platform/text.ts';
-import { type ServiceLevel, waitInWords } from '../../webhooks/latency.ts';
-import type { levelsOf } from '../../webhooks/service-levels/levels.ts';
+import { percent, waitInWords } from '../../platform/text.ts';
+import { maxTimed, percentile, type Waits } from '../../webhooks/deliveries/read/times.ts';
 import { readOverview } from '../read/overview.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/parts.tsx';
@@ -87,24 +86,22 @@ export async function overview(c: Context) {
         <LatestArrivals events={found.arrivals} />
       </div>
       <Live id="delivery-times-now">
-        <DeliveryTimes levels={found.levels} />
+        <DeliveryTimes waits={found.waits} />
       </Live>
     </>,
   );
 }
 
-const DeliveryTimes = ({ levels: { day, month } }: { levels: ReturnType<typeof levelsOf> }) => {
+const DeliveryTimes = ({ waits }: { waits: { accidents: Waits; events: Waits } }) => {
   const shown: Kind[] = [
-    { name: 'Accidents, 24 hours', ...day.accidents },
-    { name: 'Accidents, 30 days', ...month.accidents },
-    { name: 'Events, 24 hours', ...day.events },
-    { name: 'Events, 30 days', ...month.events },
+    { name: 'Accidents', ...waits.accidents },
+    { name: 'Events', ...waits.events },
   ];
   if (shown.every(({ count }) => count === 0)) return null;
   return (
     <TablePanel
       title="Delivery times"
-      side={<p>50% · 95% · 99% of deliveries within</p>}
+      side={<p>Of the last {maxTimed.toLocaleString('en')}, 50% · 95% · 99% within</p>}
       caption="Time from receipt to the first attempt and to success"
       stacked
       columns={timeColumns}
@@ -113,17 +110,17 @@ const DeliveryTimes = ({ levels: { day, month } }: { levels: ReturnType<typeof l
   );
 };
 
-type Kind = ServiceLevel & { name: string };
+type Kind = Waits & { name: string };
 
 const timeColumns: Column<Kind>[] = [
   { head: 'Deliveries', look: 'card-title', cell: ({ name }) => name },
   { head: 'Count', cell: ({ count }) => count.toLocaleString('en') },
   { head: 'Attempted in 5 s', cell: ({ inTime }) => (inTime === null ? '–' : percent(inTime, 1)) },
-  { head: 'First attempt', cell: ({ count, firstAttempt }) => (count > 0 ? times(firstAttempt) : '–') },
-  { head: 'Success', cell: ({ count, delivered }) => (count > 0 ? times(delivered) : '–') },
+  { head: 'First attempt', cell: ({ firstAttempt }) => percentiles(firstAttempt) },
+  { head: 'Success', cell: ({ delivered }) => percentiles(delivered) },
 ];
 
-const times = ({ p50, p95, p99 }: ServiceLevel['delivered']): string =>
-  [p50, p95, p99]
-    .map((seconds) => waitInWords(seconds === Number.POSITIVE_INFINITY ? null : seconds))
-    .join(' · ');
+function percentiles(times: number[]): string {
+  const found = [0.5, 0.95, 0.99].flatMap((share) => percentile(times, share) ?? []);
+  return found.map(waitInWords).join(' · ') || '–';
+}

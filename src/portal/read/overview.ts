@@ -9,7 +9,7 @@ import { hourMs } from '../../platform/durations.ts';
 import { isWithdrawn, needsCover } from '../../providers/connect.ts';
 import { isCovered, recipientOf } from '../../webhooks/coverage.ts';
 import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
-import { levelsOf, selectWaits } from '../../webhooks/service-levels/levels.ts';
+import { maxTimed, selectTimes, waitsIn } from '../../webhooks/deliveries/read/times.ts';
 import { ailingWebhooks, failedOf, maxCounted } from './attention.ts';
 
 /** All data of the overview in one round trip. Counts the last hours first; a job counts earlier ones. */
@@ -33,10 +33,13 @@ export async function readOverview(env: Env, caller: Caller, span: trends.Span) 
     drivers: trends.selectAffected(db, caller, 'drivers', span),
     arrivals: selectLatestEvents(db, caller),
     changed: selectLatest(db, caller),
-    waits: selectWaits(db, caller.accountId, now),
+    times: selectTimes(
+      db,
+      sql`select id from webhooks where account_id = ${caller.accountId} limit ${maxTimed}`,
+    ),
   });
   const found = await asCaller(env, caller, select, { countsOnly: true });
-  const { setup, high, latestHigh, changed, waits } = found;
+  const { setup, high, latestHigh, changed, times } = found;
   return {
     ...found,
     setup: setup[0] ?? { connection: null, sent: 0, notified: '[]', webhook: 0, token: 0 },
@@ -44,7 +47,7 @@ export async function readOverview(env: Env, caller: Caller, span: trends.Span) 
     days: found.days.map(trends.asDay),
     /** When something last changed; 0: not within 30 days. */
     changedAt: changed[0]?.seq ?? 0,
-    levels: levelsOf(waits, now),
+    waits: waitsIn(times, now),
   };
 }
 

@@ -1,7 +1,7 @@
 import { hourMs } from '../../platform/durations.ts';
 import { counted } from '../../platform/text.ts';
-import { addTallies, type HourTally, shownHours } from '../../webhooks/deliveries/read/counts.ts';
-import { percentile } from '../../webhooks/latency.ts';
+import { addTallies, type HourTally, hourOf, shownHours } from '../../webhooks/deliveries/read/counts.ts';
+import { maxTimed, percentile, type ReceiverResponse } from '../../webhooks/deliveries/read/times.ts';
 import { Chart, Legend, type Series } from '../ui/chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';
 import { clockTime, dayIn, shortDate } from '../ui/time.tsx';
@@ -18,9 +18,16 @@ const times: Series[] = [
 ];
 
 /** Deliveries, failures and response times: by hour for a day, or by day for 30. */
-export const Charts = (props: { path: string; hours: HourTally[]; byDay: boolean; zone: string }) => {
-  const { path, hours, byDay, zone } = props;
+export const Charts = (props: {
+  path: string;
+  hours: HourTally[];
+  responses: ReceiverResponse[];
+  byDay: boolean;
+  zone: string;
+}) => {
+  const { path, hours, responses, byDay, zone } = props;
   const columns = byDay ? inDays(hours, zone) : inHours(hours.slice(-shownHours), zone);
+  const byHour = Map.groupBy(responses, ({ at }) => hourOf(at));
   const { delivered, failed, retried } = addTallies(columns.map(({ tally }) => tally));
   const [per, time] = byDay ? ['day', 'the last 30 days'] : ['hour', 'the last 24 hours'];
   return (
@@ -47,12 +54,12 @@ export const Charts = (props: { path: string; hours: HourTally[]; byDay: boolean
         </Panel>
         <Panel title="Response time, ms" side={<Legend entries={times} />} body>
           <Chart
-            summary={`Response time per ${per} over ${time}, in ms`}
+            summary={`Response time per ${per} over ${time}, in ms, of the last ${maxTimed.toLocaleString('en')} deliveries`}
             series={times}
-            columns={columns.map(({ name, tally: { responseTimes } }) => ({
-              name,
-              values: [percentile(responseTimes, 0.5), percentile(responseTimes, 0.95)],
-            }))}
+            columns={columns.map(({ name, hours }) => {
+              const times = hours.flatMap((hour) => byHour.get(hour) ?? []).map(({ ms }) => ms);
+              return { name, values: [percentile(times, 0.5), percentile(times, 0.95)] };
+            })}
           />
         </Panel>
       </div>
@@ -64,9 +71,12 @@ const inHours = (hours: HourTally[], zone: string) =>
   hours.map((tally, i) => ({
     name: i === hours.length - 1 ? 'Now' : clockTime(zone, tally.hour * hourMs),
     tally,
+    hours: [tally.hour],
   }));
 
 const inDays = (hours: HourTally[], zone: string) =>
-  [...Map.groupBy(hours, ({ hour }) => dayIn(zone, hour * hourMs)).values()]
-    .slice(-shownDays)
-    .map((day) => ({ name: shortDate(zone, (day[0]?.hour ?? 0) * hourMs), tally: addTallies(day) }));
+  [...Map.groupBy(hours, ({ hour }) => dayIn(zone, hour * hourMs)).values()].slice(-shownDays).map((day) => ({
+    name: shortDate(zone, (day[0]?.hour ?? 0) * hourMs),
+    tally: addTallies(day),
+    hours: day.map(({ hour }) => hour),
+  }));

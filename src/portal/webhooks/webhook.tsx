@@ -11,7 +11,7 @@ import {
 } from '../../webhooks/deliveries/read/activity.ts';
 import { addTallies, shownHours, type Tally } from '../../webhooks/deliveries/read/counts.ts';
 import type { Receiver } from '../../webhooks/deliveries/read/receivers.ts';
-import { percentile } from '../../webhooks/latency.ts';
+import { maxTimed, percentile } from '../../webhooks/deliveries/read/times.ts';
 import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
 import { Allowed, LinkButton, MoreActions, PostButton, WebhookUrl } from '../ui/buttons.tsx';
@@ -31,7 +31,7 @@ export async function detail(c: Context) {
     inPath(c, findWebhook),
     webhookActivity(...by(c), id, { ...selection, limit: 20 }),
   ]);
-  const { receiver, hours, connections, counts } = activity;
+  const { receiver, hours, responses, connections, counts } = activity;
   const day = addTallies(hours.slice(-shownHours));
   const path = pathOf(webhook);
   const from = webhook.allConnections ? 'all connections' : listed(connections) || 'no connection';
@@ -55,7 +55,7 @@ export async function detail(c: Context) {
     <div class="stack" data-live>
       {receiver && <Trouble receiver={receiver} waiting={counts.waiting} tries={`${path}/try`} />}
       <Numbers activity={activity} day={day} />
-      <Charts path={path} hours={hours} byDay={c.req.query('by') === 'day'} zone={timeZoneOf(c)} />
+      <Charts {...{ path, hours, responses }} byDay={c.req.query('by') === 'day'} zone={timeZoneOf(c)} />
       <Browser path={path} selection={selection} activity={activity} />
       <Configuration webhook={webhook} activity={activity} day={day} />
     </div>,
@@ -127,15 +127,16 @@ const Trouble = (props: { receiver: Receiver; waiting: number; tries: string }) 
 };
 
 const Numbers = ({ activity, day }: { activity: WebhookActivity; day: Tally }) => {
-  const { counts, receiver } = activity;
+  const { counts, receiver, responses } = activity;
   const ended = day.delivered + day.failed;
   const share = `${percent(day.delivered / ended, 1)} of ${ended.toLocaleString('en')}`;
   const nextAt = counts.nextAt === null ? null : Math.max(counts.nextAt, receiver?.openUntil ?? 0);
   const next = (at: number): Child => (at <= Date.now() ? 'being sent' : ['next at ', <Time at={at} />]);
   const waitsFor =
     nextAt === null ? 'nothing to send' : receiver?.pausedAt ? 'until you resume it' : next(nextAt);
+  const times = responses.map(({ ms }) => ms);
   const response = (part: number) => {
-    const ms = percentile(day.responseTimes, part);
+    const ms = percentile(times, part);
     return ms === null ? '–' : [ms.toLocaleString('en'), <span class="unit"> ms</span>];
   };
   return (
@@ -148,7 +149,7 @@ const Numbers = ({ activity, day }: { activity: WebhookActivity; day: Tally }) =
           `${deliveries(day.failed)} given up`,
         ],
         ['Waiting', cappedCount(counts.waiting, maxCounted), waitsFor],
-        ['Median response', response(0.5), '24 h'],
+        ['Median response', response(0.5), `last ${maxTimed.toLocaleString('en')} deliveries`],
         ['Slowest 5%', response(0.95), `timeout is ${policy.retries.timeoutSeconds} s`],
       ]}
     />

@@ -9,7 +9,7 @@ import {
 } from '../../webhooks/deliveries/read/activity.ts';
 import { addTallies, type Tally } from '../../webhooks/deliveries/read/counts.ts';
 import type { Receiver } from '../../webhooks/deliveries/read/receivers.ts';
-import { percentile } from '../../webhooks/latency.ts';
+import { percentile } from '../../webhooks/deliveries/read/times.ts';
 import { LinkButton, WebhookUrl } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import type { IconName } from '../ui/icon-names.ts';
@@ -94,12 +94,13 @@ const columns: Column<Listed>[] = [
       <span class={failed + retried > 0 ? 'bad' : ''}>{(failed + retried).toLocaleString('en')}</span>
     ),
   },
-  { head: 'Response', look: 'nowrap', cell: ({ day }) => <ResponseTime day={day} /> },
+  { head: 'Response', look: 'nowrap', cell: ({ webhook }) => <ResponseTime {...webhook} /> },
   { head: 'Waiting', look: 'num', cell: ({ webhook }) => cappedCount(webhook.waiting, maxCountedInList) },
 ];
 
-const ResponseTime = ({ day: { responseTimes } }: { day: Tally }) => {
-  const [median, slow] = [percentile(responseTimes, 0.5), percentile(responseTimes, 0.95)];
+const ResponseTime = ({ responses }: WebhookSummary) => {
+  const times = responses.map(({ ms }) => ms);
+  const [median, slow] = [percentile(times, 0.5), percentile(times, 0.95)];
   if (median === null || slow === null) return <span>–</span>;
   return (
     <span>

@@ -146,6 +146,9 @@ export const inTimeMs = 5 * second;
 
 export const levelWaitMs = minuteMs;
 
+/** Accidents should be attempted within this time of their receipt. */
+export const promptMs = 5 * second;
+
 /** The part of a second's calls that may be made at once under a limit per second. */
 export const burstSeconds = 0.25;
 

@@ -70,7 +70,7 @@ it('while an account moves, no job or message works on it in either cell', async
   );
   await workUntil(us.accountId, 'copying');
   const before = await allRows('main', us.accountId);
-  const pruned = { moves: [], alerts_sent: [], sent_forms: [], service_levels: [] }; // by age, which may go on
+  const pruned = { moves: [], alerts_sent: [], sent_forms: [] }; // by age, which may go on
   const wake = { accountId: us.accountId, webhookId, worker: 1 };
   for (let at = 0; (await stateOf(us.accountId)) !== undefined; at++) {
     expect(at).toBeLessThan(100);

@@ -27,6 +27,7 @@ import {
   type ListQuery,
   selectDeliveries,
 } from './select.ts';
+import { type ReceiverResponse, responsesIn, selectTimes } from './times.ts';
 
 /** How many deliveries of a webhook are in each state; `maxCounted` means that many or more. */
 export type StateCounts = {
@@ -42,6 +43,8 @@ export const maxCountedInList = 100;
 /** The deliveries of a webhook's page; hours are those of 30 days, oldest first. */
 export type WebhookActivity = {
   hours: HourTally[];
+  /** Those of its last 1,000 deliveries. */
+  responses: ReceiverResponse[];
   receiver: Receiver | undefined;
   counts: StateCounts;
   /** A part of them. It can be short and still have a `next` one. */
@@ -82,9 +85,10 @@ export async function webhookActivity(
   const part = search
     ? { events: eventsFoundBy(caller, webhookId, search.trim()), limit: maxFound, most: maxLookedAt }
     : { state, type, place: before === undefined ? undefined : decodeCursor(before, identity), limit };
-  const { rows, hours, receivers, counts, connections } = await asCaller(env, caller, (db) => ({
+  const { rows, hours, times, receivers, counts, connections } = await asCaller(env, caller, (db) => ({
     rows: selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...part }),
     hours: selectHours(db, sql`select ${own} as id`, countedHours, now),
+    times: selectTimes(db, sql`select ${own} as id`),
     receivers: selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
     counts: selectCounts(db, own),
     connections: read<{ name: string }>(db)`select coalesce(c.name, c.tsp) as name from webhook_connections wc
@@ -95,6 +99,7 @@ export async function webhookActivity(
   const { page, end } = cutScan(rows, part.limit, search ? maxLookedAt : maxScanned);
   return {
     hours: inHours(hours, countedHours, now),
+    responses: responsesIn(times),
     receiver: receiver && asReceiver(receiver),
     connections: connections.map(({ name }) => name),
     counts: counts[0] ?? { retrying: 0, failed: 0, waiting: 0, nextAt: null },
@@ -137,8 +142,12 @@ const waitingOf = (most: number): SQL => sql`
   (select count(*) from (select 1 from deliveries indexed by deliveries_due
     where webhook_id = w.id and status = 'pending' limit ${most}))`;
 
-/** A webhook in the list, with its last 24 hours, oldest first. */
-export type WebhookSummary = Listed & { receiver: Receiver; hours: HourTally[] };
+/** A webhook in the list, with its last 24 hours, oldest first, and responses to its last deliveries. */
+export type WebhookSummary = Listed & {
+  receiver: Receiver;
+  hours: HourTally[];
+  responses: ReceiverResponse[];
+};
 
 type Listed = {
   id: string;
@@ -149,7 +158,7 @@ type Listed = {
   waiting: number;
 };
 
-/** A part of the account's webhooks, oldest first, in one round trip: some 130 rows for each. */
+/** A part of the account's webhooks, oldest first, in one round trip: some 130 rows for each, and 2,000. */
 export async function listActivity(
   env: Env,
   caller: Caller,
@@ -161,15 +170,18 @@ export async function listActivity(
     ${after && sql`and ${after}`} order by created_at, id limit ${slice.limit + 1}`;
   const more = sql`, w.created_at as createdAt, w.name, ${waitingOf(maxCountedInList)} as waiting,
     (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections`;
-  const { found, hours } = await asCaller(env, caller, (db) => ({
+  const { found, hours, times } = await asCaller(env, caller, (db) => ({
     found: selectReceivers<Listed>(db, sql`w.id in (select id from (${which}))`, now, more),
     hours: selectHours(db, which, shownHours, now),
+    times: selectTimes(db, which),
   }));
   const byWebhook = Map.groupBy(hours, ({ webhookId }) => webhookId);
+  const timesOf = Map.groupBy(times, ({ webhookId }) => webhookId);
   const summaries = found.map((row) => ({
     ...row,
     receiver: asReceiver(row),
     hours: inHours(byWebhook.get(row.id) ?? [], shownHours, now),
+    responses: responsesIn(timesOf.get(row.id) ?? []),
   }));
   return sliceOf(summaries, slice);
 }

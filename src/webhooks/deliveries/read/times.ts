@@ -1,0 +1,78 @@
+import { type SQL, sql } from 'drizzle-orm';
+import { type Database, int, read } from '../../../platform/db/database.ts';
+import { createdAtOf } from '../../../platform/db/ids.ts';
+import { isFirst } from '../../notifications/of-delivery.ts';
+import { EVENT_LEVEL } from '../../notifications/types.ts';
+import { fromStored, promptMs, type StoredAttempt } from '../policy.ts';
+
+/** How many deliveries are read for the times that pages show. */
+export const maxTimed = 1000;
+
+/** A delivery with its first attempt and its last one. */
+type Timed = {
+  webhookId: string;
+  id: string;
+  level: number;
+  status: string;
+  first: number;
+  attempts: string;
+};
+
+/** Selects the newest of the deliveries of these webhooks (a query of ids): 1,000 in all, as many of each. */
+export const selectTimes = (db: Database, webhookIds: SQL) =>
+  read<Timed>(db)`
+    select d.webhook_id as webhookId, d.id, d.level, d.status, ${isFirst(sql`d`)} as first,
+      json_array(log->0, log->'$[#-1]') as attempts
+    from (${webhookIds}) w cross join deliveries d on d.webhook_id = w.id and d.id >= coalesce((
+      select id from deliveries where webhook_id = w.id order by id desc
+      limit 1 offset ${int(maxTimed)} / (select count(*) from (${webhookIds})) - 1), '')`;
+
+const attemptsOf = ({ attempts }: Timed) =>
+  (JSON.parse(attempts) as (StoredAttempt | null)[]).map((one) => one && fromStored(one));
+
+/** A response: when the receiver was called, and after how many ms it responded or the call was given up. */
+export type ReceiverResponse = { at: number; ms: number };
+
+/** The response to the last attempt of each delivery, if its receiver was reached. */
+export const responsesIn = (deliveries: Timed[]): ReceiverResponse[] =>
+  deliveries.flatMap((one) => {
+    const last = attemptsOf(one)[1];
+    const isReached = last && (last.status !== undefined || last.result === 'timeout');
+    return isReached ? [{ at: last.at, ms: last.durationMs }] : [];
+  });
+
+/** The time within which a share of them came; null if there are none. */
+export const percentile = (times: number[], share: number): number | null =>
+  times.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * times.length) - 1)] ?? null;
+
+/** How long some deliveries waited, in ms: infinite for what never happened. `inTime` is a share. */
+export type Waits = { count: number; inTime: number | null; firstAttempt: number[]; delivered: number[] };
+
+/** How long accidents and events waited, without tests, replays and cancelled ones. What waits counts with its age. */
+export function waitsIn(deliveries: Timed[], now: number): { accidents: Waits; events: Waits } {
+  const counted = deliveries.filter(({ first, status }) => first === 1 && status !== 'cancelled');
+  return {
+    accidents: waitsOf(
+      counted.filter(({ level }) => level !== EVENT_LEVEL),
+      now,
+    ),
+    events: waitsOf(
+      counted.filter(({ level }) => level === EVENT_LEVEL),
+      now,
+    ),
+  };
+}
+
+function waitsOf(deliveries: Timed[], now: number): Waits {
+  const waits = deliveries.map((one) => {
+    const [first, last] = attemptsOf(one);
+    const soFar = one.status === 'pending' ? now : Number.POSITIVE_INFINITY;
+    const deliveredAt = one.status === 'delivered' && last ? last.at + last.durationMs : soFar;
+    const since = createdAtOf(one.id);
+    return { firstAttempt: (first?.at ?? soFar) - since, delivered: deliveredAt - since };
+  });
+  const firstAttempt = waits.map((one) => one.firstAttempt);
+  const count = waits.length;
+  const inTime = count > 0 ? firstAttempt.filter((ms) => ms <= promptMs).length / count : null;
+  return { count, inTime, firstAttempt, delivered: waits.map((one) => one.delivered) };
+}

@@ -12,8 +12,9 @@ import {
 import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { insertRow, readRows, writeRows } from '../platform/db/rows.ts';
+import { accounts } from '../platform/db/schema/accounts.ts';
+import type { Quotas } from '../platform/db/schema/types.ts';
 import { openDatabase } from '../platform/db/system.ts';
-import { accounts, type Quotas } from '../platform/db/tables.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
 import { dayMs } from '../platform/durations.ts';
 import { invalid, Refusal } from '../platform/errors.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { type Database, refuseUnless, write } from '../platform/db/database.ts';
 import { assigned } from '../platform/db/rows.ts';
-import { accounts } from '../platform/db/tables.ts';
+import { accounts } from '../platform/db/schema/accounts.ts';
 
 export type AccountRow = typeof accounts.$inferSelect;
 

@@ -10,7 +10,7 @@ import {
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { assigned, readRows, writeRows } from '../platform/db/rows.ts';
-import { portalUsers } from '../platform/db/tables.ts';
+import { portalUsers } from '../platform/db/schema/accounts.ts';
 import { dayMs, hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import type { Role } from '../platform/roles.ts';

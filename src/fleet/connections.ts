@@ -7,7 +7,7 @@ import { type Database, refuseUnless, unlessTaken, write } from '../platform/db/
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { assigned, insertRow, readRows, writeRows } from '../platform/db/rows.ts';
-import { connections } from '../platform/db/tables.ts';
+import { connections } from '../platform/db/schema/accounts.ts';
 import { invalid, invalidField } from '../platform/errors.ts';
 import { capital } from '../platform/text.ts';
 import { IncidentTypeMap } from './incidents/map.ts';

@@ -3,7 +3,7 @@ import { following, type SliceQuery } from '../platform/db/cursor.ts';
 import { type Database, int, read } from '../platform/db/database.ts';
 import { asCaller, type Caller, rowsFor } from '../platform/db/guard.ts';
 import { leads, leadsIn } from '../platform/db/leads.ts';
-import { connections } from '../platform/db/tables.ts';
+import { connections } from '../platform/db/schema/accounts.ts';
 import { hourMs } from '../platform/durations.ts';
 import { type Feed, isMapped } from './incidents/translate.ts';
 import { quarterMs } from './trends/recount.ts';

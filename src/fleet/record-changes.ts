@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, int, write } from '../platform/db/database.ts';
-import type { AccountTable } from '../platform/db/tables.ts';
+import type { AccountTable } from '../platform/db/schema/types.ts';
 import { dayMs } from '../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../platform/jobs/chunks.ts';
 import { type ListedKind, lists } from './lists/registry.ts';

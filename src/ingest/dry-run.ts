@@ -5,7 +5,7 @@ import type { Source } from '../fleet/lists/record.ts';
 import { vehicles } from '../fleet/lists/vehicles.ts';
 import { type Database, jsonList, listOf, read, readValue } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import type { AccountTable } from '../platform/db/tables.ts';
+import type { AccountTable } from '../platform/db/schema/types.ts';
 import { newAmong } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT } from '../webhooks/notifications/types.ts';
 import {

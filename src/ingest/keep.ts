@@ -3,7 +3,7 @@ import { drivers } from '../fleet/lists/drivers.ts';
 import type { Field, Referable } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
 import { type Database, listOf, type Write, write as writeTo } from '../platform/db/database.ts';
-import type { AccountTable } from '../platform/db/tables.ts';
+import type { AccountTable } from '../platform/db/schema/types.ts';
 
 /** How to store records of a kind, and the parents that each must have. */
 export type Keeper = Upsert & {

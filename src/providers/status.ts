@@ -3,7 +3,7 @@ import { selectWords, unmappedOf } from '../fleet/counts.ts';
 import { following, type SliceQuery } from '../platform/db/cursor.ts';
 import { read } from '../platform/db/database.ts';
 import { asCaller, type Caller, rowsFor } from '../platform/db/guard.ts';
-import { connections } from '../platform/db/tables.ts';
+import { connections } from '../platform/db/schema/accounts.ts';
 import { isWithdrawn } from './connect.ts';
 import { adviceFor, type Connector, type FeedName, feedNames } from './connector.ts';
 import { type Feeds, historyProgress, isFailing, type Planned } from './plan.ts';

@@ -14,7 +14,7 @@ import {
 import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { assigned, insertRow } from '../platform/db/rows.ts';
-import { webhooks } from '../platform/db/tables.ts';
+import { webhooks } from '../platform/db/schema/webhooks.ts';
 import { type Failure, invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { wakeOf } from './deliveries/queue.ts';

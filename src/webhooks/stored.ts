@@ -3,7 +3,7 @@ import { unseal } from '../platform/crypto.ts';
 import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
 import { readRows } from '../platform/db/rows.ts';
-import { webhooks } from '../platform/db/tables.ts';
+import { webhooks } from '../platform/db/schema/webhooks.ts';
 import { pick, plainFields } from './fields.ts';
 import { type Filters, filtersOf } from './filters.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { changeAccount } from '../../src/accounts/accounts.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
-import type { Quotas } from '../../src/platform/db/tables.ts';
+import type { Quotas } from '../../src/platform/db/schema/types.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { markActive } from '../../src/platform/fair-queue.ts';
 import { connect, pullAll, pullStatus } from '../support/provider.ts';

@@ -13,8 +13,8 @@ import {
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { readRows, writeRows } from '../../platform/db/rows.ts';
+import { connections, tokens } from '../../platform/db/schema/accounts.ts';
 import { openDatabase } from '../../platform/db/system.ts';
-import { connections, tokens } from '../../platform/db/tables.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';

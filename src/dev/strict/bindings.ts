@@ -1,7 +1,7 @@
 import { type Around, through } from '../../platform/db/through.ts';
 import { remembered } from '../../platform/remembered.ts';
 import { available, type Store } from './hangs.ts';
-import { atMost, connected, limits, mayWritePoint, spend } from './limits.ts';
+import { atMost, connected, limits, mayWritePoint, refused, spend } from './limits.ts';
 
 const bytesOf = (value: unknown): number =>
   typeof value === 'string'
@@ -46,12 +46,14 @@ const wrapperOf = (name: string): Wrapper | undefined => {
 const call = <T>(store: Store, work: () => Promise<T>): Promise<T> => connected(() => available(store, work));
 
 function database(original: () => D1Database): Pick<D1Database, 'prepare' | 'batch' | 'withSession'> {
-  const around: Around = async (run, statements) => {
+  const around: Around = async (run, statements, isBatch) => {
     for (const { text, values } of statements) {
       atMost('statement', bytesOf(text), 'bytes of a statement');
       atMost('arguments', mostArguments(text), 'arguments of a function');
       atMost('parameters', values.length, 'parameters of a statement');
       for (const value of values) atMost('value', bytesOf(value), 'bytes of a parameter');
+      if (!isBatch && text !== aloneAllowed) throw refused(`a statement outside a transaction: ${text}`);
+      if (changesAll.test(text)) throw refused(`an update or delete without where: ${text}`);
     }
     spend('queries', statements.length);
     return call('D1', run);
@@ -67,6 +69,12 @@ function database(original: () => D1Database): Pick<D1Database, 'prepare' | 'bat
     },
   });
 }
+
+/** What the health check runs by itself. By themselves, others are not retried, and show values in errors. */
+const aloneAllowed = 'select 1';
+
+/** A statement that changes all rows of a table, as Drizzle makes it when a condition is undefined. */
+const changesAll = /^\s*(?:update|delete from)\b(?!.*\bwhere\b)/is;
 
 /** The most arguments of a function in a statement, known for the latest statements. */
 const argumentsOf = remembered<number>();

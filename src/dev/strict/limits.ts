@@ -41,6 +41,13 @@ function exceed(what: string): Error {
   return new Error(`Limit of production exceeded: ${what}`);
 }
 
+/** Records something else that must not happen. Returns the error to throw. */
+export function refused(what: string): Error {
+  exceeded.push(what);
+  writeError(`Refused in local runs and tests: ${what}`);
+  return new Error(`Refused in local runs and tests: ${what}`);
+}
+
 /** Throws if `value` exceeds the limit. */
 export function atMost(limit: Exclude<keyof typeof limits, `${string}Ms`>, value: number, of: string): void {
   if (value > limits[limit]) throw exceed(`${of}: ${value} instead of ${limits[limit]}`);

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { integer, text as textColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
 import { leads } from '../../platform/db/leads.ts';
+import { accidents as table } from '../../platform/db/schema/fleet.ts';
 import { QueryBoolean, QueryList, QueryText } from '../../platform/query.ts';
 import { drivers } from './drivers.ts';
 import { added, derivable, derived, optional, orElse, unlisted } from './field.ts';
@@ -22,7 +22,7 @@ import {
   vin,
 } from './field-types.ts';
 import { atLeast, atMost, equals, matching, oneOf } from './filters.ts';
-import { type ListDeclaration, listOf, tableOf } from './list.ts';
+import { type ListDeclaration, listOf } from './list.ts';
 import { recordKind, sourceIdText } from './record.ts';
 import { exampleConnectionId, listed, stamps } from './resource.ts';
 import { vehicles } from './vehicles.ts';
@@ -123,12 +123,6 @@ const list: ListDeclaration<keyof typeof item> = {
     dismissed: equals('dismissed', 'Only false alarms (true), or only the others (false).'),
   },
 };
-
-const table = tableOf(item, list, {
-  notified: integer().notNull(),
-  namedVehicleId: textColumn('named_vehicle_id'),
-  alerted: textColumn('alerted'),
-});
 
 /** A record is a level of an accident; a row is the accident. `notified` has a bit for each level. */
 export const accidents = {

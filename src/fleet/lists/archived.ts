@@ -1,5 +1,5 @@
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { AccountTable } from '../../platform/db/tables.ts';
+import type { AccountTable } from '../../platform/db/schema/types.ts';
 import type { Columns } from './field.ts';
 
 /** A kind of record that is archived. */

@@ -1,4 +1,4 @@
-import { connections as table } from '../../platform/db/tables.ts';
+import { connections as table } from '../../platform/db/schema/accounts.ts';
 import { optional } from './field.ts';
 import { code, text, time, uuid } from './field-types.ts';
 import { byExternalId, exampleConnectionId, externalId, listed, stamps } from './resource.ts';

@@ -1,3 +1,4 @@
+import { drivers as table } from '../../platform/db/schema/fleet.ts';
 import { derivable, optional, orElse } from './field.ts';
 import { code, email, identifier, text } from './field-types.ts';
 import { equals } from './filters.ts';
@@ -6,6 +7,7 @@ import { searchKeys } from './search-keys.ts';
 
 export const drivers = resource({
   kind: 'driver',
+  table,
   description: 'A driver, as the provider knows them.',
   sourceId: 'd-12',
   fields: {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { AccountTable } from '../../platform/db/tables.ts';
+import type { AccountTable } from '../../platform/db/schema/types.ts';
 import type { QuerySchema } from '../../platform/query.ts';
 import type { Mend } from './mend.ts';
 

@@ -1,14 +1,7 @@
 import { getTableColumns, type SQL } from 'drizzle-orm';
-import {
-  integer,
-  real,
-  type SQLiteColumn,
-  type SQLiteColumnBuilderBase,
-  sqliteTable,
-  text,
-} from 'drizzle-orm/sqlite-core';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
-import type { AccountTable } from '../../platform/db/tables.ts';
+import type { AccountTable } from '../../platform/db/schema/types.ts';
 import { type QuerySchema, QueryText } from '../../platform/query.ts';
 import type { ArchiveKind } from './archived.ts';
 import type { Field, Fields } from './field.ts';
@@ -150,27 +143,3 @@ function columnsByKey(columns: { [key: string]: SQLiteColumn }): (key: string) =
 /** `source_id` for `sourceId`. The spec has its own spelling of tSP. */
 export const columnName = (key: string): string =>
   key === 'tSP' ? 'tsp' : key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-
-/** The table of a resource, which a migration creates. No list shows the columns of `unlisted`. */
-export function tableOf(
-  fields: Fields,
-  { path, id }: Pick<ListDeclaration, 'path' | 'id'>,
-  unlisted: { [key: string]: SQLiteColumnBuilderBase } = {},
-): AccountTable {
-  return sqliteTable(path.slice(1).replaceAll('-', '_'), {
-    accountId: text('account_id').notNull(),
-    sourceUpdatedAt: integer('source_updated_at'),
-    ...Object.fromEntries(
-      Object.entries(fields)
-        .filter(([key]) => key !== id)
-        .map(([key, { holds, nullable }]) => {
-          const name = columnName(key);
-          const isInteger = holds === 'time' || holds === 'integer' || holds === 'boolean';
-          const builder = holds === 'number' ? real(name) : isInteger ? integer(name) : text(name);
-          return [key, nullable ? builder : builder.notNull()];
-        }),
-    ),
-    ...unlisted,
-    id: text().primaryKey(),
-  });
-}

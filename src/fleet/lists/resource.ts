@@ -1,21 +1,21 @@
-import { text as textColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
-import type { AccountTable } from '../../platform/db/tables.ts';
+import type { AccountTable } from '../../platform/db/schema/types.ts';
 import { derived, type Fields, fixed, optional } from './field.ts';
 import { identifier, time, uuid } from './field-types.ts';
 import { indexed } from './filters.ts';
-import { itemOf, type ListDeclaration, listOf, tableOf } from './list.ts';
+import { itemOf, type ListDeclaration, listOf } from './list.ts';
 import { type RecordDeclaration, recordKind, sourceIdText } from './record.ts';
 
 /** Declares a kind of record that is stored and listed: all else follows. It needs a migration. */
 export function resource<const K extends string, F extends Fields>(
   declaration: RecordDeclaration<K, F> & {
     description: string;
+    table: AccountTable;
     list: ListDeclaration<keyof (F & typeof stamps) & string>;
   },
 ) {
-  const { kind, description, sourceId, list } = declaration;
+  const { kind, description, table, sourceId, list } = declaration;
   const fields: F = declaration.fields; // none of them has a name that is used here
   const all = {
     id: uuid('Its identifier.', recordId(exampleConnectionId, kind, sourceId)),
@@ -24,9 +24,8 @@ export function resource<const K extends string, F extends Fields>(
     ...fields,
     ...stamps,
   };
-  const unlisted = declaration.searchKeys && { searchKeys: textColumn('search_keys').notNull() };
   return {
-    ...listed(kind, description, all, tableOf(all, list, unlisted), list),
+    ...listed(kind, description, all, table, list),
     ...recordKind<K, F>(declaration),
   };
 }

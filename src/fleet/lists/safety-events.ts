@@ -1,5 +1,6 @@
 import { or, sql } from 'drizzle-orm';
 import * as v from 'valibot';
+import { safetyEvents as table } from '../../platform/db/schema/fleet.ts';
 import { QueryBoolean, QueryList } from '../../platform/query.ts';
 import { normaliseIncidents } from '../incidents/translate.ts';
 import { incidentTypeOf, incidentTypes, isIncidentType } from '../incidents/types.ts';
@@ -25,6 +26,7 @@ const EventTypes = v.pipe(
 
 export const safetyEvents = resource({
   kind: 'safetyEvent',
+  table,
   description: 'Something that happened on the road. Its `id` is the `eventId` of its notification.',
   sourceId: 'e1',
   record:

@@ -1,3 +1,4 @@
+import { trips as table } from '../../platform/db/schema/fleet.ts';
 import { drivers } from './drivers.ts';
 import { optional } from './field.ts';
 import { location } from './field-objects.ts';
@@ -11,6 +12,7 @@ export const fastestKph = 300;
 
 export const trips = resource({
   kind: 'trip',
+  table,
   description: 'One journey of a vehicle.',
   sourceId: 'trip-981',
   fields: {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { vehicles as table } from '../../platform/db/schema/fleet.ts';
 import { derivable, internal, optional, orElse } from './field.ts';
 import { vehicleLocation } from './field-objects.ts';
 import { choice, identifier, integer, number, shortText, text, texts, vin } from './field-types.ts';
@@ -18,6 +19,7 @@ const nameFrom = (sourceId: string) => String(cutText(maxNameBytes, maxNameBytes
 
 export const vehicles = resource({
   kind: 'vehicle',
+  table,
   description: 'A vehicle of the fleet.',
   sourceId: 't7',
   fields: {

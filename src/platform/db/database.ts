@@ -1,70 +1,10 @@
-import { is, SQL, sql } from 'drizzle-orm';
-import { CasingCache } from 'drizzle-orm/casing';
-import { QueryPromise } from 'drizzle-orm/query-promise';
+import { type GetColumnData, is, SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Failure, Refusal } from '../errors.ts';
+import { type Database, isRead, isStatement, prepare, type Statement } from './drizzle.ts';
 import { d1Reason, withRetries } from './retry.ts';
 
-/** What prepares statements and runs them, by `transaction` or each by itself. */
-export type Database = { d1: Pick<D1Database, 'prepare' | 'batch'> };
-
-/** A statement that only reads: ``read<Row>(db)`select …` ``. */
-export const read = <T>(db: Database) => template('read', db, rowsIn<T>);
-
-/** The same with D1's result: its rows and, in `meta`, its cost and the database's size. */
-export const readResult = (db: Database) => template('read', db, wholeResult);
-
-/** A statement that reads one `value`. */
-export const readValue = <T>(db: Database) =>
-  template('read', db, rowsIn<{ value: T }>, (query) => sql`select (${query}) as value`);
-
-/** A statement that writes, with D1's result. `writeReturning` reads each row twice more. */
-export const write = (db: Database) => template('write', db, wholeResult);
-
-/** A statement that writes. Its result is what it returns, of type `T`. */
-export const writeReturning = <T>(db: Database) => template('write', db, rowsIn<T>);
-
-/** Makes statements of a kind: their results of D1's, and their queries, of which a part may be written. */
-export const template =
-  <T>(kind: Kind, db: Database, resultOf: Statement<T>['resultOf'], whole = (part: SQL) => part) =>
-  (strings: TemplateStringsArray, ...values: unknown[]) =>
-    new Statement(kind, db, whole(sql(strings, ...values)), resultOf);
-
-const rowsIn = <T>({ results }: D1Result) => results as T[]; // as the statement selects them
-const wholeResult = (result: D1Result) => result;
-
-const dialect = {
-  casing: new CasingCache(),
-  escapeName: (name: string) => `"${name}"`,
-  escapeParam: () => '?',
-  escapeString: (text: string) => `'${text.replaceAll("'", "''")}'`,
-};
-
-type Kind = 'read' | 'write';
-
-/** A statement of a transaction, which runs by itself if it is awaited. */
-export class Statement<T = unknown> extends QueryPromise<T> {
-  readonly kind: Kind;
-  readonly query: SQL;
-  readonly prepared: D1PreparedStatement;
-  readonly resultOf: (result: D1Result) => T;
-  readonly #db: Database;
-
-  constructor(kind: Kind, db: Database, query: SQL, resultOf: Statement<T>['resultOf']) {
-    super();
-    const { sql: text, params } = query.toQuery(dialect);
-    this.kind = kind;
-    this.query = query;
-    this.prepared = db.d1.prepare(text).bind(...params);
-    this.resultOf = resultOf;
-    this.#db = db;
-  }
-
-  override execute(): Promise<T> {
-    return transaction<Statement<T>>(this.#db, this) as Promise<T>;
-  }
-}
-
-export type Write = Statement<D1Result>;
+export type { Database, Statement } from './drizzle.ts';
 
 /** The statements of a transaction, in order, by names or in lists. */
 export type Statements =
@@ -76,8 +16,8 @@ export type Statements =
 /** The results of statements by their names, or those of a list in a list. */
 export type Results<S> = Statements extends S
   ? unknown
-  : S extends Statement<infer T>
-    ? T
+  : S extends Statement
+    ? S['_']['result']
     : S extends undefined
       ? undefined
       : S extends readonly (infer T)[]
@@ -86,23 +26,22 @@ export type Results<S> = Statements extends S
 
 function inOrder(statements: Statements): Statement[] {
   if (statements === undefined) return [];
-  return statements instanceof Statement ? [statements] : Object.values(statements).flatMap(inOrder);
+  return isStatement(statements) ? [statements] : Object.values(statements).flatMap(inOrder);
 }
 
 function named(statements: Statements, results: Iterator<unknown>): unknown {
   if (statements === undefined) return undefined;
-  if (statements instanceof Statement) return results.next().value;
+  if (isStatement(statements)) return results.next().value;
   if (Array.isArray(statements)) return statements.map((one) => named(one, results));
   return Object.fromEntries(Object.entries(statements).map(([name, one]) => [name, named(one, results)]));
 }
 
-export const onlyReads = (statements: Statements): boolean =>
-  inOrder(statements).every(({ kind }) => kind !== 'write');
+export const onlyReads = (statements: Statements): boolean => inOrder(statements).every(isRead);
 
 /**
- * Runs `statements` as one transaction of the service itself: ``{ created: write(db)`…`, rows:
- * read(db)`…` }``. Returns their results by name. If `repeatable`, by default if it only reads, it
- * is retried when D1 does not say whether it ran.
+ * Runs `statements` as one transaction of the service itself: `{ created: db.insert(…), rows: db.select(…) }`. Returns
+ * their results by name. If `repeatable`, by default if it only reads, it is retried when D1 does not say whether it
+ * ran.
  * @throws Refusal: that of a `refuse`, or unavailable
  */
 export async function transaction<const S extends Statements>(
@@ -110,11 +49,11 @@ export async function transaction<const S extends Statements>(
   statements: S,
   { repeatable = onlyReads(statements) }: { repeatable?: boolean | undefined } = {},
 ): Promise<Results<S>> {
-  const items = inOrder(statements);
-  const prepared = items.map((one) => one.prepared);
+  const prepared = inOrder(statements).map((one) => prepare(db, one));
+  const all = prepared.map(({ d1 }) => d1);
   try {
-    const results = await withRetries(() => db.d1.batch(prepared), repeatable);
-    const each = results.map((result, place) => items[place]?.resultOf(result));
+    const results = await withRetries(() => db.$client.batch(all), repeatable);
+    const each = results.map((result, place) => prepared[place]?.resultOf(result));
     return named(statements, each.values()) as Results<S>; // D1 returns one for each, in order
   } catch (error) {
     throw refusalOf(error) ?? error;
@@ -133,8 +72,11 @@ export function refuse(failure: Failure | string | SQL): SQL {
 }
 
 /** A statement that rolls its batch back with `failure` unless `condition` holds. */
-export const refuseUnless = (db: Database, condition: SQL, failure: Failure | string) =>
-  read(db)`select case when ${condition} then 1 else ${refuse(failure)} end`;
+export const refuseUnless = (
+  db: Database,
+  condition: SQL | undefined,
+  failure: Failure | string,
+): Statement<unknown[]> => db.all(sql`select case when ${condition} then 1 else ${refuse(failure)} end`);
 
 /** The refusal in D1's error: `bad JSON path: '{"kind":"forbidden"}'`. */
 function refusalOf(error: unknown): Refusal | undefined {
@@ -148,7 +90,7 @@ function refusalOf(error: unknown): Refusal | undefined {
 
 /** Whether D1 still repeats refusals in its errors; false as well if it does not respond. */
 export const repeatsRefusals = (db: Database): Promise<boolean> =>
-  read(db)`select ${refuse({ kind: 'unauthenticated' })}`.then(
+  transaction(db, db.all(sql`select ${refuse({ kind: 'unauthenticated' })}`)).then(
     () => false,
     (error) => error instanceof Refusal && error.failure.kind === 'unauthenticated',
   );
@@ -184,3 +126,27 @@ export const beyond = (descending = false): SQL => (descending ? sql`<` : sql`>`
 
 /** A whole number in the SQL itself: D1 binds numbers as REAL, which divide into fractions. */
 export const int = (value: number): SQL => sql.raw(String(Math.trunc(value)));
+
+/** The value that was not inserted, for the `set` of an upsert. */
+export const excluded = <C extends SQLiteColumn>(column: C): SQL<GetColumnData<C>> =>
+  sql`excluded.${sql.identifier(column.name)}`;
+
+/* What rooms that are not written with Drizzle's builder yet still call: `db.all` and `db.run`. */
+
+export type Write = Statement<D1Result>;
+
+/** A statement of raw SQL that runs by itself, in a transaction of its own, if it is awaited. */
+type Awaitable<T> = Statement<T> & Promise<T>;
+
+const template =
+  <T>(db: Database, made: (query: SQL) => Awaitable<T>) =>
+  (strings: TemplateStringsArray, ...values: unknown[]): Awaitable<T> => {
+    const raw = made(sql(strings, ...values));
+    return Object.assign(raw, { execute: () => transaction<Statement>(db, raw) });
+  };
+export const read = <T>(db: Database) => template<T[]>(db, (query) => db.all<T>(query));
+export const readResult = (db: Database) => template<D1Result>(db, (query) => db.run(query));
+export const write = (db: Database) => template<D1Result>(db, (query) => db.run(query));
+export const writeReturning = <T>(db: Database) => template<T[]>(db, (query) => db.all<T>(query));
+export const readValue = <T>(db: Database) =>
+  template<{ value: T }[]>(db, (query) => db.all<{ value: T }>(sql`select (${query}) as value`));

@@ -1,6 +1,6 @@
 import { Column, type GetColumnData, getTableColumns, is, SQL, sql } from 'drizzle-orm';
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { type Database, template, type Write, write } from './database.ts';
+import { type Database, type Statement, transaction, type Write, write } from './database.ts';
 
 /** What is read with each row, by names. */
 type Also = { [name: string]: Column | SQL };
@@ -21,14 +21,14 @@ export const readRows = <T extends SQLiteTable, A extends Also = Record<never, n
 ) => {
   const columns = { ...getTableColumns(table), ...also };
   const whole = (query: SQL) => sql`select ${named(columns)} from ${table} ${query}`;
-  return template('read', db, decoded<Row<T, A>>(columns), whole);
+  return withRows<Row<T, A>>(db, whole, decoded(columns));
 };
 
 /** Writes rows, and returns them as their table declares them: ``writeRows(db, tokens)`delete from …` ``. */
 export const writeRows = <T extends SQLiteTable>(db: Database, table: T) => {
   const columns = getTableColumns(table);
   const whole = (query: SQL) => sql`${query} returning ${named(columns)}`;
-  return template('write', db, decoded<T['$inferSelect']>(columns), whole);
+  return withRows<T['$inferSelect']>(db, whole, decoded(columns));
 };
 
 const named = (columns: Also): SQL =>
@@ -75,3 +75,13 @@ function encoded<T extends SQLiteTable>(table: T, values: Values<T>) {
     return [[sql.identifier(column.name), is(value, SQL) ? value : sql.param(value, column)] as const];
   });
 }
+
+const withRows =
+  <R>(db: Database, whole: (query: SQL) => SQL, mapResult: (result: D1Result) => R[]) =>
+  (strings: TemplateStringsArray, ...values: unknown[]): Statement<R[]> & PromiseLike<R[]> => {
+    const raw = db.all<R>(whole(sql(strings, ...values)));
+    return Object.assign(raw, {
+      mapResult: (result: unknown) => mapResult(result as D1Result),
+      execute: () => transaction<Statement>(db, raw) as Promise<R[]>,
+    });
+  };

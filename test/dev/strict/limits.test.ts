@@ -42,3 +42,18 @@ it.each(tooMuch)('refuses %s', async (what, exceed) => {
 async function repeated(times: number, work: () => Promise<unknown>): Promise<void> {
   for (let i = 0; i < times; i++) await work();
 }
+
+it.each<[what: string, run: () => Promise<unknown>]>([
+  ['a statement outside a transaction: select 2', () => DB.prepare('select 2').all()],
+  [
+    'an update or delete without where: delete from "jobs"',
+    () => DB.batch([DB.prepare('delete from "jobs"')]),
+  ],
+  [
+    'an update or delete without where: update jobs',
+    () => DB.batch([DB.prepare('update jobs set holder = 1')]),
+  ],
+])('refuses %s', async (what, run) => {
+  await expect(invoked(run)).rejects.toThrow(`Refused in local runs and tests: ${what}`);
+  expect(takeExceeded()).toHaveLength(1);
+});

@@ -8,14 +8,13 @@ import {
   transaction,
   write,
 } from '../../../src/platform/db/database.ts';
-import { openDatabase } from '../../../src/platform/db/system.ts';
+import { openDatabase, openSession } from '../../../src/platform/db/system.ts';
 import type { Failure } from '../../../src/platform/errors.ts';
 
 const db = openDatabase(env);
 
-const failing = (reason: string): Database => ({
-  d1: { prepare: (text) => env.DB.prepare(text), batch: () => Promise.reject(new Error(reason)) },
-});
+const failing = (reason: string): Database =>
+  openSession({ prepare: (text) => env.DB.prepare(text), batch: () => Promise.reject(new Error(reason)) });
 const run = (reason: string) => transaction(failing(reason), [read(db)`select 1`]);
 
 it('results have the names of their statements, also in lists', async () => {

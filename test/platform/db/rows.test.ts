@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm';
 import { expect, it } from 'vitest';
 import { transaction, write } from '../../../src/platform/db/database.ts';
 import { assigned, insertRow, readRows, writeRows } from '../../../src/platform/db/rows.ts';
+import { accounts } from '../../../src/platform/db/schema/accounts.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
-import { accounts } from '../../../src/platform/db/tables.ts';
 
 const db = openDatabase(env);
 

@@ -13,7 +13,7 @@ import { type Database, read } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { leads } from '../../../platform/db/leads.ts';
 import { cutScan, maxScanned } from '../../../platform/db/pages.ts';
-import { webhooks } from '../../../platform/db/tables.ts';
+import { webhooks } from '../../../platform/db/schema/webhooks.ts';
 import type { NotificationType } from '../../notifications/types.ts';
 import { firstDueOf } from '../due.ts';
 import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Sealed } from '../../../platform/crypto.ts';
 import { type Database, type Results, read, writeReturning } from '../../../platform/db/database.ts';
-import { webhooks } from '../../../platform/db/tables.ts';
+import { webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { type PlainField, plainFields } from '../../fields.ts';
 import { isFirst, notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { typeOfLevel } from '../../notifications/types.ts';

@@ -32,8 +32,8 @@ export function newestOf(records: Accepted[]): { newest: Accepted[]; warnings: R
   return { newest: [...byKey.values()], warnings };
 }
 
-/** What tells things of a kind apart, and what a new version may correct. */
-const identifying: { [K in Kind]: { always: string[]; mayChange: string[] } } = {
+/** What tells things of a kind apart, and what a new version may correct; for any other kind, nothing does. */
+const identifying: { [K in Kind]?: { always: string[]; mayChange: string[] } } = {
   driver: { always: ['email', 'licenseNumber'], mayChange: ['name'] },
   vehicle: { always: ['vin', 'licensePlate'], mayChange: ['name'] },
   trip: { always: ['vehicle'], mayChange: ['startedAt'] },
@@ -43,7 +43,7 @@ const identifying: { [K in Kind]: { always: string[]; mayChange: string[] } } = 
 
 /** Whether two records with one id describe different things. */
 function areDifferent(one: IngestRecord, other: IngestRecord): boolean {
-  const { always, mayChange } = identifying[one.kind];
+  const { always, mayChange } = identifying[one.kind] ?? { always: [], mayChange: [] };
   const fields = areVersions(one, other) ? always : [...always, ...mayChange];
   const [a, b]: { [name: string]: unknown }[] = [one, other];
   return fields.some((name) => a?.[name] && b?.[name] && a[name] !== b[name]);

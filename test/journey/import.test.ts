@@ -57,7 +57,7 @@ it('an import shows what the service could not use, and which rows it left out',
   );
   expect([code, JSON.parse(out)]).toMatchObject([1, { accepted: 3, rejected: 2 }]);
   expect(err).toContain(
-    'fleet: 1 records, the first in line 6 and 5: sourceId is also that of a different vehicle',
+    'fleet: 1 record, the first in line 6 and 5: sourceId is also that of a different vehicle',
   );
   expect(err).toMatch(/line 7: sourceId must not be what programs write for nothing, or a rounded number/);
   expect(err).toContain(

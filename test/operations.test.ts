@@ -141,7 +141,7 @@ it('a list page of 50 of a VIN that 200 vehicles of another account have', async
   await them.send(...same(200));
   await send(...same(1));
   await us.api.get('/connections');
-  const { data, cost } = await call(us.apiToken, 'GET', '/vehicles?vin=SAME');
+  const { data, cost } = await call(us.apiToken, 'GET', '/vehicles?vin=SAME1');
   expect(data).toHaveLength(1);
   expect(cost.read).toBeLessThanOrEqual(10);
 });

@@ -23,6 +23,12 @@ export const mutants: Mutant[] = readFileSync(`${root}test/structure/mutants.txt
 
 const variable = 'MUTANT';
 
+/** Finds code however its lines are broken. */
+const inAnyLayout = (code: string): RegExp => {
+  const parts = code.match(/\w+|[^\w\s]/g) ?? [];
+  return new RegExp(parts.map((part) => part.replace(/\W/, '\\$&')).join(',?\\s*'), 'g');
+};
+
 /** Breaks the rule that the run is told of, if any, in what tests load. The files stay as they are. */
 export const mutate = (): Plugin => ({
   name: 'mutate',
@@ -30,14 +36,14 @@ export const mutate = (): Plugin => ({
   transform(code, id) {
     const mutant = mutants[Number(process.env[variable] ?? Number.NaN)];
     return mutant && id.split('?')[0] === root + mutant.file
-      ? code.replace(mutant.from, () => mutant.to)
+      ? code.replace(inAnyLayout(mutant.from), () => mutant.to)
       : undefined;
   },
 });
 
 /** How often a mutant's text occurs: once, or it breaks nothing. */
 export const occurrences = ({ file, from }: Mutant): number =>
-  readFileSync(root + file, 'utf8').split(from).length - 1;
+  readFileSync(root + file, 'utf8').match(inAnyLayout(from))?.length ?? 0;
 
 const longestMs = 120_000;
 
@@ -46,7 +52,10 @@ export function isNoticed(mutant: Mutant): boolean {
   const { stdout } = spawnSync(
     'vitest',
     // Without the cache, which knows modules by their files.
-    [...'run --config test/vitest.config.ts --experimental.fsModuleCache=false'.split(' '), mutant.test],
+    [
+      ...'run --config test/vitest.config.ts --experimental.fsModuleCache=false'.split(' '),
+      mutant.test,
+    ],
     {
       cwd: root,
       encoding: 'utf8',

@@ -28,7 +28,8 @@ app.use(onlyHttps);
 app.use(
   methodNotAllowed({
     app,
-    onMethodNotAllowed: (c, allow) => renderFailure(new Refusal({ kind: 'method not allowed', allow }), c),
+    onMethodNotAllowed: (c, allow) =>
+      renderFailure(new Refusal({ kind: 'method not allowed', allow }), c),
   }),
 );
 

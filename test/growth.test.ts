@@ -58,7 +58,9 @@ it('every table is pruned, or has a limit that the document names', async () => 
 });
 
 it.each(cascading)('rows of %s go with those of webhooks', async (table) => {
-  expect(await rows(`select "table", on_delete from pragma_foreign_key_list(?1)`, table)).toContainEqual({
+  expect(
+    await rows(`select "table", on_delete from pragma_foreign_key_list(?1)`, table),
+  ).toContainEqual({
     table: 'webhooks',
     on_delete: 'CASCADE',
   });
@@ -72,7 +74,9 @@ it.each(statements)(
   async (_table, _place, statement) => {
     const { sql: text, params } = new SQLiteSyncDialect().sqlToQuery(statement);
     const plan = await rows(`explain query plan ${text}`, ...params);
-    const steps = plan.map(({ detail }) => String(detail)).filter((step) => /^(SCAN|SEARCH)/.test(step));
+    const steps = plan
+      .map(({ detail }) => String(detail))
+      .filter((step) => /^(SCAN|SEARCH)/.test(step));
     expect(steps.length).toBeGreaterThan(1);
     for (const step of steps) expect(step).toMatch(/^SEARCH .* USING /);
   },
@@ -132,7 +136,8 @@ it('once an hour tokens that ended 90 days ago are deleted, and refused as befor
   const later = Date.now() + deadTokenDays * dayMs;
   expect(await pruneCredentials(env, later - hourMs)).toBe(0);
   expect(await pruneCredentials(env, later + 2 * hourMs)).toBe(2);
-  for (const { value } of [revoked, expiring]) expect((await as(value).get('/connections')).status).toBe(401);
+  for (const { value } of [revoked, expiring])
+    expect((await as(value).get('/connections')).status).toBe(401);
   expect((await tale.us.api.get('/connections')).status).toBe(200);
 });
 
@@ -146,7 +151,8 @@ const pruneForAMonth = async (before: number) => {
   if (first) await transaction(db, [first, ...others]);
 };
 const left = async (us: World) =>
-  (await rows('select event_id, level from notifications where account_id = ?1', us.accountId)).length;
+  (await rows('select event_id, level from notifications where account_id = ?1', us.accountId))
+    .length;
 
 it('notifications of accidents go as others do, and no level notifies again', async () => {
   const hook = await tale.register();
@@ -169,7 +175,10 @@ it('notifications without deliveries go', async () => {
   await settled(hook.id, 5);
   await rows('delete from deliveries where account_id = ?1', tale.us.accountId);
   // Each at the hour in which its part of the table has its turn.
-  const ids = await rows('select event_id as id from notifications where account_id = ?1', tale.us.accountId);
+  const ids = await rows(
+    'select event_id as id from notifications where account_id = ?1',
+    tale.us.accountId,
+  );
   const turns = ids.map(({ id }) =>
     Math.floor((Number.parseInt(String(id).slice(0, 8), 16) / 2 ** 32) * pruneSlices),
   );

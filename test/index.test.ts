@@ -35,7 +35,9 @@ it('the service binding takes in what the route does, and delivers it', async ()
   await settled(hook.id);
   expect(heard.got).toHaveLength(1);
   const dry = await records(us.connection.ingestKey, { records: [event('e2')], dryRun: true });
-  expect(dry).toMatchObject({ data: { accepted: 1, wouldNotify: [{ webhooks: [{ id: hook.id }] }] } });
+  expect(dry).toMatchObject({
+    data: { accepted: 1, wouldNotify: [{ webhooks: [{ id: hook.id }] }] },
+  });
   const again = await records(us.connection.ingestKey, { records: [truck, event('e1')] });
   expect(again).toMatchObject({ data: { accepted: 0, unchanged: 2 } });
 });
@@ -85,7 +87,9 @@ it('an accident whose worker could not start has its message in the queue', asyn
     begun.push(message);
     throw new Error('This invocation could not start');
   };
-  const DELIVERIES = { sendBatch: async (messages: unknown[]) => void queued.push(...messages) } as never;
+  const DELIVERIES = {
+    sendBatch: async (messages: unknown[]) => void queued.push(...messages),
+  } as never;
   const work: Promise<unknown>[] = [];
   const context = { waitUntil: (one: Promise<unknown>) => void work.push(one) };
   const start = starter({ ...env, DELIVERIES }, { ...context, exports: { Deliveries: { begin } } });

@@ -30,7 +30,9 @@ async function readByEach(): Promise<[statement: string, read: number][]> {
   for (const table of tables) first.set(table, `where ${await isFirstOf(table, 2)}`);
   const statements = [
     ...(await Promise.all(tables.map((table) => filling(table, 2, 1)))),
-    ...Object.entries(changes).map(([table, set]) => `update ${table} set ${set} ${first.get(table)}`),
+    ...Object.entries(changes).map(
+      ([table, set]) => `update ${table} set ${set} ${first.get(table)}`,
+    ),
     ...tables.toReversed().map((table) => `delete from ${table} ${first.get(table)}`),
   ];
   const reads: [string, number][] = [];
@@ -102,7 +104,8 @@ describe('beside an account with 20,000 rows in every table', () => {
           { webhook: 'webhooks', users: 'portal_users', channels: 'alert_channels' }[kind] ?? kind;
         return `${kind}/${found[table.replace('-', '_')]?.[0]?.id}`;
       });
-      const body = method === 'GET' || method === 'DELETE' ? {} : { body: bodies[route]?.(us) ?? {} };
+      const body =
+        method === 'GET' || method === 'DELETE' ? {} : { body: bodies[route]?.(us) ?? {} };
       const credential = pattern.startsWith('/operator')
         ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
         : { 'x-api-key': path === '/ingest' ? us.connection.ingestKey : us.apiToken };
@@ -155,7 +158,9 @@ describe('beside an account with 20,000 rows in every table', () => {
       await rows('update deletions set due_at = 0 where account_id = ?1', us.accountId);
       await vi.waitFor(async () => {
         await jobs.deletions?.run(watched, Date.now(), newBudget());
-        expect(await rows('select step from deletions where account_id = ?1', us.accountId)).toEqual([]);
+        expect(
+          await rows('select step from deletions where account_id = ?1', us.accountId),
+        ).toEqual([]);
       }, 120_000);
     };
     const remove = async (path: string, body: object) => {

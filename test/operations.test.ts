@@ -1,4 +1,8 @@
-import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
+import {
+  createExecutionContext,
+  createScheduledController,
+  waitOnExecutionContext,
+} from 'cloudflare:test';
 import { sql } from 'drizzle-orm';
 import { app } from '../src/app.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
@@ -42,7 +46,9 @@ async function call(key: string, method: string, path: string, records?: object[
   const meter = metered();
   const context = createExecutionContext();
   // Without entrypoints: what the service starts in other invocations would not be metered.
-  const alone = { waitUntil: (work: Promise<unknown>) => context.waitUntil(work) } as ExecutionContext;
+  const alone = {
+    waitUntil: (work: Promise<unknown>) => context.waitUntil(work),
+  } as ExecutionContext;
   const reply = await app.fetch(
     new Request(`https://api.example.com${path}`, {
       method,
@@ -58,9 +64,23 @@ async function call(key: string, method: string, path: string, records?: object[
   );
   const atReply = { ...meter.cost };
   await waitOnExecutionContext(context);
-  const behind = Object.entries(meter.cost).map(([of, cost]) => [of, cost - atReply[of as keyof Cost]]); // its own keys
-  const { data, next, resume } = await reply.json<{ data: never; next?: string; resume?: string }>();
-  return { status: reply.status, data, next, resume, behind: Object.fromEntries(behind) as Cost, ...meter };
+  const behind = Object.entries(meter.cost).map(([of, cost]) => [
+    of,
+    cost - atReply[of as keyof Cost],
+  ]); // its own keys
+  const { data, next, resume } = await reply.json<{
+    data: never;
+    next?: string;
+    resume?: string;
+  }>();
+  return {
+    status: reply.status,
+    data,
+    next,
+    resume,
+    behind: Object.fromEntries(behind) as Cost,
+    ...meter,
+  };
 }
 const send = (...records: object[]) => call(us.connection.ingestKey, 'POST', '/ingest', records);
 
@@ -93,8 +113,10 @@ async function hookFor(count: number, changes = {}): Promise<string> {
   return data.id;
 }
 
-const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
-const vehicles = (count: number) => times(count, (i) => vehicle({ sourceId: `v${i}`, vin: `VIN${i}` }));
+const times = <T>(count: number, make: (i: number) => T) =>
+  Array.from({ length: count }, (_, i) => make(i));
+const vehicles = (count: number) =>
+  times(count, (i) => vehicle({ sourceId: `v${i}`, vin: `VIN${i}` }));
 const events = (count: number, prefix = 'e') =>
   times(count, (i) => safetyEvent({ sourceId: `${prefix}${i}`, vehicle: `v${i}` }));
 const tripOf = (i: number) => trip({ sourceId: `t${i}`, vehicle: `v${i}`, startedAt: recently });
@@ -112,7 +134,11 @@ it('a minute without work', async () => {
   await hookFor(100);
   const { env: bindings, cost } = metered();
   const scheduledTime = new Date('2026-11-22T12:01:00Z');
-  await worker.scheduled(createScheduledController({ scheduledTime }), bindings, createExecutionContext());
+  await worker.scheduled(
+    createScheduledController({ scheduledTime }),
+    bindings,
+    createExecutionContext(),
+  );
   // Four of them for each webhook that has deliveries, of which the neighbour has ten.
   expectCost(cost, { trips: 4, written: 1, queued: 0, read: 28 + 4 * 10 });
 });
@@ -137,7 +163,8 @@ it.each(['/vehicles', `/safety-events?${range}`, '/trips', '/drivers', '/acciden
 
 it('a list page of 50 of a VIN that 200 vehicles of another account have', async () => {
   const them = await world();
-  const same = (count: number) => times(count, (i) => vehicle({ sourceId: `same ${i}`, vin: 'SAME1' }));
+  const same = (count: number) =>
+    times(count, (i) => vehicle({ sourceId: `same ${i}`, vin: 'SAME1' }));
   await them.send(...same(200));
   await send(...same(1));
   await us.api.get('/connections');
@@ -163,7 +190,10 @@ describe('the second time, every statement has a text that D1 has compiled:', ()
     ['an accident', (i) => send(accidentOf(i))],
     ['a vehicle', (i) => send(vehicle({ sourceId: `v${i}`, name: `Truck ${i}` }))],
     ['a trip', (i) => send(tripOf(i))],
-    ['a page of events', (i) => call(us.apiToken, 'GET', `/safety-events?from=2026-11-0${i}&to=2100-01-01`)],
+    [
+      'a page of events',
+      (i) => call(us.apiToken, 'GET', `/safety-events?from=2026-11-0${i}&to=2100-01-01`),
+    ],
     ['a page of vehicles', (i) => call(us.apiToken, 'GET', `/vehicles?limit=${i}`)],
     ['a page of changes', (i) => call(us.apiToken, 'GET', `/changes?limit=${40 + i}`)],
     ['a page of deliveries', (i) => call(us.apiToken, 'GET', `/deliveries?limit=${i}`)],
@@ -178,7 +208,15 @@ describe('the second time, every statement has a text that D1 has compiled:', ()
 it('a malformed token costs no look-up anywhere', async () => {
   const { status, cost } = await call('fds_nonsense', 'GET', '/vehicles');
   expect(status).toBe(401);
-  expect(cost).toEqual({ trips: 0, read: 0, written: 0, ms: 0, kvReads: 0, kvWrites: 0, queued: 0 });
+  expect(cost).toEqual({
+    trips: 0,
+    read: 0,
+    written: 0,
+    ms: 0,
+    kvReads: 0,
+    kvWrites: 0,
+    queued: 0,
+  });
 });
 
 it.each([
@@ -202,10 +240,14 @@ it('a new vehicle or driver is also a row for each word of its name and its plat
   };
   const [indexesOfVehicle, indexesOfDriver] = [2, 2];
   await send(driver()); // the hour's note of the key's use
-  expect(await written(vehicle({ name: '7', licensePlate: 'ABC-1234' }))).toBe(1 + indexesOfVehicle + 1 + 1);
+  expect(await written(vehicle({ name: '7', licensePlate: 'ABC-1234' }))).toBe(
+    1 + indexesOfVehicle + 1 + 1,
+  );
   expect(await written(driver({ sourceId: 'd', name: 'Jane Doe' }))).toBe(1 + indexesOfDriver + 2);
   const long = Array.from({ length: 40 }, (_, i) => `w${i}`).join(' ');
-  expect(await written(driver({ sourceId: 'long', name: long }))).toBe(1 + indexesOfDriver + maxWords);
+  expect(await written(driver({ sourceId: 'long', name: long }))).toBe(
+    1 + indexesOfDriver + maxWords,
+  );
 });
 
 it('the change feed costs a call one row written, however many records it changes', async () => {
@@ -264,12 +306,15 @@ it('a safety event over its whole life: delivered, archived and deleted from D1'
     let written = 0;
     for (let i = 0; i < count; i++) written += (await sendAndDeliver(eventNow(prefix + i))).written;
     const end = Date.now() + 400 * 86_400_000;
-    for (const prune of [pruneDeliveries, pruneNotifications, pruneChanges]) await prune(bindings, end);
+    for (const prune of [pruneDeliveries, pruneNotifications, pruneChanges])
+      await prune(bindings, end);
     // It has not changed lately by then, or the change feed would say that it is archived.
     await rows('update safety_events set updated_at = 0 where account_id = ?1', us.accountId);
     await countEvents(metered().env); // of other tests: a day is counted before it is archived
     await archive(bindings, end, whole());
-    expect(await rows('select 1 from safety_events where account_id = ?1', us.accountId)).toEqual([]);
+    expect(await rows('select 1 from safety_events where account_id = ?1', us.accountId)).toEqual(
+      [],
+    );
     return written + cost.written;
   };
   const [one, eleven] = [await lives('a', 1), await lives('b', 11)];
@@ -279,13 +324,17 @@ it('a safety event over its whole life: delivered, archived and deleted from D1'
 it('a trip among a hundred, until it is archived and deleted from D1', async () => {
   await send(...vehicles(1));
   const startedAt = new Date().toISOString();
-  const trips = times(100, (i) => trip({ sourceId: `t${i}`, vehicle: 'v0', startedAt, driver: 'd' }));
+  const trips = times(100, (i) =>
+    trip({ sourceId: `t${i}`, vehicle: 'v0', startedAt, driver: 'd' }),
+  );
   const { cost } = await send(...trips);
   const { env: bindings, cost: later } = metered();
   await rows('update trips set updated_at = 0 where account_id = ?1', us.accountId);
   await archive(bindings, Date.now() + 400 * 86_400_000, whole());
   expect(await rows('select 1 from trips where account_id = ?1', us.accountId)).toEqual([]);
-  expect(Math.round((cost.written + later.written) / 100)).toBeLessThanOrEqual(perTrip.rowsWrittenInLife);
+  expect(Math.round((cost.written + later.written) / 100)).toBeLessThanOrEqual(
+    perTrip.rowsWrittenInLife,
+  );
   expect(Math.round(cost.read / 100)).toBeLessThanOrEqual(perTrip.rowsRead);
 });
 
@@ -302,7 +351,9 @@ it('what a webhook filters out is for it not one row, call or message', async ()
   expect(filteredEvent).toMatchObject({ written, trips, queued });
   expect(filteredCrash).toMatchObject({ written: crash?.written, trips: crash?.trips, queued: 0 });
   const ours = (table: string) => `select event_id from ${table} where account_id = ?1`;
-  expect(await rows(`${ours('deliveries')} union all ${ours('notifications')}`, us.accountId)).toEqual([]);
+  expect(
+    await rows(`${ours('deliveries')} union all ${ours('notifications')}`, us.accountId),
+  ).toEqual([]);
 });
 
 it('a late safety event costs a row more, unless its hour is to be counted already', async () => {

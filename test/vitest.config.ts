@@ -69,7 +69,12 @@ export default defineConfig({
     projects: [
       {
         plugins: [mutate(), inOneWorker()],
-        test: { ...inWorkerd, name: 'worker', include: ['test/**/*.test.ts'], exclude: [outside, alone] },
+        test: {
+          ...inWorkerd,
+          name: 'worker',
+          include: ['test/**/*.test.ts'],
+          exclude: [outside, alone],
+        },
       },
       {
         plugins: [mutate(), inOneWorker()],

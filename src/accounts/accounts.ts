@@ -28,7 +28,11 @@ export type Account = Pick<
 
 /** A slice of the accounts, oldest first. */
 export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<Account>> {
-  const which = and(ne(accounts.id, nobody), ne(accounts.status, 'moved'), following(accounts, slice));
+  const which = and(
+    ne(accounts.id, nobody),
+    ne(accounts.status, 'moved'),
+    following(accounts, slice),
+  );
   const rows = await readRows(openDatabase(env), accounts)`
     where ${which} order by created_at, id limit ${slice.limit + 1}`;
   return sliceOf(rows, slice);

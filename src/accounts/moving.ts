@@ -31,4 +31,5 @@ export const refuseUnlessMovable = (db: Database, id: string) =>
   );
 
 /** The statement that deletes a cell's row of its move. */
-export const forgetMove = (db: Database, id: string) => write(db)`delete from moves where account_id = ${id}`;
+export const forgetMove = (db: Database, id: string) =>
+  write(db)`delete from moves where account_id = ${id}`;

@@ -86,7 +86,11 @@ export async function findPortalUser(
   caller: Caller,
   userId: string,
 ): Promise<PortalUser | undefined> {
-  const [user] = await asCaller(env, caller, (db) => readRows(db, portalUsers)`where ${own(caller, userId)}`);
+  const [user] = await asCaller(
+    env,
+    caller,
+    (db) => readRows(db, portalUsers)`where ${own(caller, userId)}`,
+  );
   return user;
 }
 
@@ -101,12 +105,19 @@ export async function setPreferences(
   chosen: Preferences,
 ): Promise<void> {
   const set = (db: Database) =>
-    write(db)`update portal_users set ${assigned(portalUsers, chosen)} where ${own(caller, userId)}`;
+    write(
+      db,
+    )`update portal_users set ${assigned(portalUsers, chosen)} where ${own(caller, userId)}`;
   await asCaller(env, caller, set, { repeatable: true });
 }
 
 /** Changes a role. @throws Refusal: invalid, when no admin would be left who has signed in */
-export async function setRole(env: Env, caller: Caller, userId: string, role: Role): Promise<PortalUser> {
+export async function setRole(
+  env: Env,
+  caller: Caller,
+  userId: string,
+  role: Role,
+): Promise<PortalUser> {
   const { changed } = await asCaller(env, caller, (db) => ({
     allowed: role === 'admin' ? undefined : unlessLastAdmin(db, caller, userId),
     audited: audit(db, caller, 'changed', 'portal_users', sql`id = ${userId} and role <> ${role}`, [
@@ -122,14 +133,20 @@ export async function setRole(env: Env, caller: Caller, userId: string, role: Ro
  * Removes a person, also the last admin if operators do it, and remembers that: their provider does not add them again.
  * @throws Refusal: invalid
  */
-export async function removePortalUser(env: Env, caller: Caller, userId: string): Promise<PortalUser> {
+export async function removePortalUser(
+  env: Env,
+  caller: Caller,
+  userId: string,
+): Promise<PortalUser> {
   const { accountId } = caller;
   const user = await findPortalUser(env, caller, userId);
   if (!user) throw invalid(unknownUser);
   const hash = await removedHash(accountId, user.email);
   const { removed } = await asCaller(env, caller, (db) => ({
     allowed:
-      'operator' in caller ? unlessOnlyByLink(db, caller, userId) : unlessLastAdmin(db, caller, userId),
+      'operator' in caller
+        ? unlessOnlyByLink(db, caller, userId)
+        : unlessLastAdmin(db, caller, userId),
     remembered: write(db)`
       insert into removed_people (account_id, hash) values (${accountId}, ${hash}) on conflict do nothing`,
     audited: audit(db, caller, 'deleted', 'portal_users', userId),
@@ -145,7 +162,8 @@ function known([user]: PortalUser[]): PortalUser {
 
 const unknownUser = 'Unknown user';
 
-const own = ({ accountId }: Caller, userId: string) => sql`id = ${userId} and account_id = ${accountId}`;
+const own = ({ accountId }: Caller, userId: string) =>
+  sql`id = ${userId} and account_id = ${accountId}`;
 
 /**
  * Refuses to change the last admin who has signed in, or the one who can always use a link. In the change's own

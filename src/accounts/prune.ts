@@ -13,7 +13,17 @@ export const pruneCredentials = pruning((now) => {
     deleteUpTo(now, { ...expired, table: 'sign_in_links', index: 'sign_in_links_by_expiry' }),
     deleteUpTo(now, { ...expired, table: 'sessions', index: 'sessions_by_expiry' }),
     deleteUpTo(now - hourMs, { ...form, time: 'at', index: 'sent_forms_by_age' }),
-    deleteUpTo(before, { table: 'tokens', key: ['id'], time: 'revoked_at', index: 'tokens_by_revocation' }),
-    deleteUpTo(before, { table: 'tokens', key: ['id'], time: 'expires_at', index: 'tokens_by_expiry' }),
+    deleteUpTo(before, {
+      table: 'tokens',
+      key: ['id'],
+      time: 'revoked_at',
+      index: 'tokens_by_revocation',
+    }),
+    deleteUpTo(before, {
+      table: 'tokens',
+      key: ['id'],
+      time: 'expires_at',
+      index: 'tokens_by_expiry',
+    }),
   ];
 });

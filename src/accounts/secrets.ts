@@ -28,4 +28,9 @@ export const secretIn = (value: string): string => value.slice(value.indexOf('.'
 
 /** Whether `newSecret` made this secret. Needs no I/O, and does not say whether it is valid. */
 export const isSecret = (env: Env, kind: SecretKind, secret: string): Promise<boolean> =>
-  hasChecksum(config(env).headerKeys, kind, secret.slice(0, randomLength), secret.slice(randomLength));
+  hasChecksum(
+    config(env).headerKeys,
+    kind,
+    secret.slice(0, randomLength),
+    secret.slice(randomLength),
+  );

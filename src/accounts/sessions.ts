@@ -56,7 +56,14 @@ export async function createSignInLinks(
     people.map(async ({ id, account, pending }) => {
       const secret = await newSecret(env, 'sign-in link');
       const form = key ? await hashToken(`${id} ${key}`) : null;
-      return { secret, account, pending: pending === 1, userId: id, form, hash: await hashToken(secret) };
+      return {
+        secret,
+        account,
+        pending: pending === 1,
+        userId: id,
+        form,
+        hash: await hashToken(secret),
+      };
     }),
   );
   const now = Date.now();
@@ -74,16 +81,25 @@ export async function createSignInLinks(
     if (!isTooOften && !breaksUnique(error, 'sign_in_links.form')) throw error;
   });
   if (!made) return [];
-  return links.map(({ secret, account, pending }) => ({ secret: withCell(env, secret), account, pending }));
+  return links.map(({ secret, account, pending }) => ({
+    secret: withCell(env, secret),
+    account,
+    pending,
+  }));
 }
 
 /** Counts a request for links of these people, unless there were too many. */
 function countRequest(db: Database, people: SQL, now: number) {
-  const since = (ms: number) => sql`(select count(*) from json_each(links_at) where value > ${now - ms})`;
+  const since = (ms: number) =>
+    sql`(select count(*) from json_each(links_at) where value > ${now - ms})`;
   const { valid, day } = linkRequests;
   const isOver = sql`${since(linkMs)} >= ${valid} or ${since(dayMs)} >= ${day}`;
   return [
-    refuseUnless(db, sql`not exists (select 1 from portal_users where ${people} and (${isOver}))`, tooOften),
+    refuseUnless(
+      db,
+      sql`not exists (select 1 from portal_users where ${people} and (${isOver}))`,
+      tooOften,
+    ),
     write(db)`
       update portal_users set links_at = (
         select json_group_array(value) from (
@@ -144,7 +160,9 @@ export async function signOut(
   const { user, hash } = session;
   const db = openDatabase(env);
   await transaction(db, [
-    write(db)`delete from sessions where ${everywhere ? sql`user_id = ${user.id}` : sql`hash = ${hash}`}`,
+    write(
+      db,
+    )`delete from sessions where ${everywhere ? sql`user_id = ${user.id}` : sql`hash = ${hash}`}`,
     unlessMoving(db, sql`id = ${user.id}`),
   ]);
 }

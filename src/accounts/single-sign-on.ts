@@ -1,6 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Sealed, seal, unseal } from '../platform/crypto.ts';
-import { jsonList, read, refuseUnless, transaction, write, writeReturning } from '../platform/db/database.ts';
+import {
+  jsonList,
+  read,
+  refuseUnless,
+  transaction,
+  write,
+  writeReturning,
+} from '../platform/db/database.ts';
 import { asCaller, beingMoved, type Caller, notMoving } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { useOnce } from '../platform/db/sent-forms.ts';
@@ -46,10 +53,18 @@ export async function findSingleSignOn(env: Env, caller: Caller) {
 const isAdmin = sql`role = 'admin' and confirmed_at is not null`;
 
 /** An empty secret is the one of before. DNS has `proven` domains name the account; without domains all is removed. */
-export type SingleSignOnInput = SingleSignOn & { secret: string; domains: string[]; proven: string[] };
+export type SingleSignOnInput = SingleSignOn & {
+  secret: string;
+  domains: string[];
+  proven: string[];
+};
 
 /** Sets how people sign in. @throws Refusal: invalid */
-export async function saveSingleSignOn(env: Env, caller: Caller, input: SingleSignOnInput): Promise<void> {
+export async function saveSingleSignOn(
+  env: Env,
+  caller: Caller,
+  input: SingleSignOnInput,
+): Promise<void> {
   const { accountId } = caller;
   const { issuer, clientId, secret, role, linkUserId, domains, proven } = input;
   const sealed = secret && JSON.stringify(await seal(env, accountId, { secret }));
@@ -60,7 +75,11 @@ export async function saveSingleSignOn(env: Env, caller: Caller, input: SingleSi
   const latest = now + providerSessionMs;
   await asCaller(env, caller, (db) => [
     // Otherwise whoever changes the issuer would be sent the secret of the former one.
-    refuseUnless(db, sql`${sealed} <> '' or ${before} is not null`, refused('secret', 'is required')),
+    refuseUnless(
+      db,
+      sql`${sealed} <> '' or ${before} is not null`,
+      refused('secret', 'is required'),
+    ),
     refuseUnless(
       db,
       sql`exists (select 1 from portal_users where id = ${linkUserId} and ${ours} and ${isAdmin})`,
@@ -81,7 +100,14 @@ export async function saveSingleSignOn(env: Env, caller: Caller, input: SingleSi
         select domain from sign_in_domains where proven_at is not null and not ${ours}), ${now}, null), ${now}
       from json_each(${JSON.stringify(domains)}) where true
       on conflict do update set proven_at = coalesce(excluded.proven_at, proven_at), checked_at = ${now}`,
-    audit(db, caller, domains.length > 0 ? 'changed' : 'deleted', 'single_sign_on', sql`true`, domains),
+    audit(
+      db,
+      caller,
+      domains.length > 0 ? 'changed' : 'deleted',
+      'single_sign_on',
+      sql`true`,
+      domains,
+    ),
     domains.length > 0 ? undefined : write(db)`delete from single_sign_on where ${ours}`,
     write(db)`
       update sessions set expires_at = ${latest} where expires_at > ${latest} and user_id in (
@@ -125,7 +151,8 @@ export async function findProvider(
 
 export const domainOf = (email: string): string => email.slice(email.indexOf('@') + 1);
 
-export const startAgain = 'This sign-in was used, has expired, or began in another browser. Start again.';
+export const startAgain =
+  'This sign-in was used, has expired, or began in another browser. Start again.';
 
 /** Who signs in: the address and subject that the provider confirmed, and by which attempt. */
 export type Confirmed = { email: string; subject: string; attempt: string };
@@ -190,7 +217,10 @@ export const removedHash = (accountId: string, email: string): Promise<string> =
   hashToken(`${accountId} ${email}`);
 
 /** Ends that people must use their provider, until an admin saves its settings again. @throws Refusal: invalid */
-export async function turnOffSingleSignOn(env: Env, caller: Caller): Promise<{ domains: string[] }> {
+export async function turnOffSingleSignOn(
+  env: Env,
+  caller: Caller,
+): Promise<{ domains: string[] }> {
   const { off } = await asCaller(env, caller, (db) => ({
     audited: audit(db, caller, 'changed', 'single_sign_on', sql`true`, ['off']),
     off: writeReturning<{ domain: string }>(db)`

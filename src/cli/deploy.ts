@@ -3,7 +3,14 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import { cellsNamed } from '../platform/cells.ts';
-import { createMissing, deployedAs, lookUp, placeBeside, regionOf, replicate } from './deploy/account.ts';
+import {
+  createMissing,
+  deployedAs,
+  lookUp,
+  placeBeside,
+  regionOf,
+  replicate,
+} from './deploy/account.ts';
 import { addressesOf, attach, giveUp, originOf } from './deploy/addresses.ts';
 import { checkService } from './deploy/check.ts';
 import { type Expected, healthAt, waitForHealth } from './deploy/health.ts';
@@ -12,7 +19,13 @@ import { folderOf, keepMissing, operatorKeyFile, remindToStore } from './deploy/
 import { planOf } from './deploy/plan.ts';
 import { nextSteps, rehearse, report, warn } from './deploy/print.ts';
 import { restore, sizeWarning } from './deploy/restore.ts';
-import { addressOf, type Cells, deployedRouter, routerName, routerOption } from './deploy/router.ts';
+import {
+  addressOf,
+  type Cells,
+  deployedRouter,
+  routerName,
+  routerOption,
+} from './deploy/router.ts';
 import { expectedSchema, migrate, mustHaveSchema } from './deploy/schema.ts';
 import { inLines, placeWarning, type Settings, settingsIn, withKept } from './deploy/settings.ts';
 import { upload, writeConfiguration } from './deploy/upload.ts';
@@ -34,9 +47,15 @@ const program = new Command('npm run deploy --')
   .option('--email <address>', 'with --check: send an email to this address')
   .option('--take-over', 'have the domain lead here even if it leads elsewhere')
   .option('--give-up <host>', 'deploy nothing: have a former host no longer lead to the Worker')
-  .option('--restore <dump>', 'deploy nothing: create what is missing, and restore a dump of the database')
+  .option(
+    '--restore <dump>',
+    'deploy nothing: create what is missing, and restore a dump of the database',
+  )
   .addOption(routerOption)
-  .addHelpText('after', '\nThe file .local/deploy/settings.env can hold settings, one NAME=value per line.');
+  .addHelpText(
+    'after',
+    '\nThe file .local/deploy/settings.env can hold settings, one NAME=value per line.',
+  );
 const settings = settingsIn(program, process.argv.slice(2));
 type Flags = { [flag in 'dryRun' | 'check' | 'takeOver']?: true };
 const options = program.opts<
@@ -45,7 +64,8 @@ const options = program.opts<
 const entries = expectedSchema();
 
 try {
-  if (options.check) await checkService(serviceAt(), { entries, writes: true, email: options.email });
+  if (options.check)
+    await checkService(serviceAt(), { entries, writes: true, email: options.email });
   else if (options.giveUp) await giveUpHost(options.giveUp);
   else if (options.dryRun) await rehearse(settings, options.router);
   else if (options.router) await deployRouter(options.router, settings);
@@ -58,7 +78,8 @@ try {
 
 /** The old code keeps serving while migrations apply, and until the upload is complete. */
 async function deploy(): Promise<void> {
-  if (options.restore && !existsSync(options.restore)) throw new Stopped(`There is no ${options.restore}.`);
+  if (options.restore && !existsSync(options.restore))
+    throw new Stopped(`There is no ${options.restore}.`);
   const { account, wrangler, api } = await signIn(report);
   const found = await lookUp(api, planOf(settings));
   const effective = withKept(settings, found.vars);
@@ -100,7 +121,14 @@ async function deploy(): Promise<void> {
     report('Lists are read from replicas of the database');
   }
   const remind = () => remindToStore(folder, console.log);
-  const { consequences, version } = await upload(api, wrangler, folder, configuration, keys, remind);
+  const { consequences, version } = await upload(
+    api,
+    wrangler,
+    folder,
+    configuration,
+    keys,
+    remind,
+  );
   const secrets = keys.map(({ secret }) => secret).join(' and ');
   report(`Deployed the Worker ${worker}${secrets && `, with new ${secrets}`}`);
   for (const one of consequences) warn(one);
@@ -120,7 +148,9 @@ async function deploy(): Promise<void> {
     await mustBeHealthy(origin, { version, cell });
   }
   const file = operatorKeyFile(folder);
-  const operatorKey = existsSync(file) ? readFileSync(file, 'utf8').trim() : process.env.FLEET_OPERATOR_KEY;
+  const operatorKey = existsSync(file)
+    ? readFileSync(file, 'utf8').trim()
+    : process.env.FLEET_OPERATOR_KEY;
   if (operatorKey) await checkService({ baseUrl: origin, operatorKey, cell }, { entries, version });
   else warn('not checked: set FLEET_URL and FLEET_OPERATOR_KEY, and run npm run deploy -- --check');
 }
@@ -132,7 +162,13 @@ async function deployRouter(cells: Cells, { name = routerName, domain }: Setting
   const { host } = new URL(origin);
   const isAtWorkersDev = host.endsWith('.workers.dev');
   const configuration = deployedRouter(cells, name, isAtWorkersDev);
-  const { consequences, version } = await upload(api, wrangler, folderOf(account, name), configuration, []);
+  const { consequences, version } = await upload(
+    api,
+    wrangler,
+    folderOf(account, name),
+    configuration,
+    [],
+  );
   report(`Deployed the router ${name} in front of ${[...cells.keys()].join(', ')}`);
   for (const one of consequences) warn(one);
   if (!isAtWorkersDev) await lead(api, host, name, [...cells.values()]);

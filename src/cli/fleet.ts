@@ -1,7 +1,11 @@
 import { Command } from 'commander';
 import { generateCommand } from './demo/synthetic-fleet.ts';
 import { ApiError } from './operate/client.ts';
-import { deleteAccountCommand, deleteConnectionCommand, eraseDriverCommand } from './operate/delete.ts';
+import {
+  deleteAccountCommand,
+  deleteConnectionCommand,
+  eraseDriverCommand,
+} from './operate/delete.ts';
 import { listDeliveriesCommand } from './operate/deliveries.ts';
 import { type Derived, derived } from './operate/derive.ts';
 import { exportCommand } from './operate/export.ts';
@@ -72,7 +76,11 @@ const groups: { [name: string]: [about: string, commands: (Derived | (() => Comm
   'ingest-key': ['Issue ingest keys', [['issue', 'POST /connections/:id/ingest-keys']]],
   user: [
     'Manage the users of an account, who sign in to the portal',
-    [['add <email>', 'POST /accounts/:id/users'], ['list', 'GET /accounts/:id/users'], removeUserCommand],
+    [
+      ['add <email>', 'POST /accounts/:id/users'],
+      ['list', 'GET /accounts/:id/users'],
+      removeUserCommand,
+    ],
   ],
   webhook: [
     'List, limit and pause the webhooks of an account',
@@ -122,7 +130,8 @@ export function fleetCommand(): Command {
     );
   for (const [name, [about, commands]] of Object.entries(groups)) {
     const group = new Command(name).description(about);
-    for (const one of commands) group.addCommand(typeof one === 'function' ? one() : derived(name, one));
+    for (const one of commands)
+      group.addCommand(typeof one === 'function' ? one() : derived(name, one));
     fleet.addCommand(group);
   }
   return fleet
@@ -138,7 +147,9 @@ export function fleetCommand(): Command {
 export async function runFleet(command: Command, args: string[]): Promise<void> {
   const { npm_lifecycle_event: script, npm_config_loglevel: level } = process.env;
   if (script === 'fleet' && level !== 'silent' && !process.stdout.isTTY)
-    console.error('fleet: npm has written two lines before this output; npm run -s fleet writes none');
+    console.error(
+      'fleet: npm has written two lines before this output; npm run -s fleet writes none',
+    );
   try {
     await command.parseAsync(args, { from: 'user' });
   } catch (error) {

@@ -28,7 +28,11 @@ const { seed, steps, mutants } = new Command('npm run proof --')
     'Runs at full size the tests that try what is random, kill the service, or have its stores hang: an ' +
       'hour. With a seed or a number of steps it only simulates the service.',
   )
-  .option('--seed <number>', 'what to simulate first; the same again is the same', wholeNumber(1, maxSeed))
+  .option(
+    '--seed <number>',
+    'what to simulate first; the same again is the same',
+    wholeNumber(1, maxSeed),
+  )
   .option(
     '--steps <number>',
     'for how many steps, from seed to seed; one seed has some 2,000',
@@ -49,7 +53,11 @@ const { status } = spawnSync(
   {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, FULL_PROOF: '1', ...(only && { SEED: `${seed ?? 1}`, STEPS: `${steps ?? 1}` }) },
+    env: {
+      ...process.env,
+      FULL_PROOF: '1',
+      ...(only && { SEED: `${seed ?? 1}`, STEPS: `${steps ?? 1}` }),
+    },
   },
 );
 process.exitCode = status ?? 1;

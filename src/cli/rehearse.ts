@@ -15,7 +15,9 @@ import { runWrangler } from './project/wrangler.ts';
 const [folder = ''] = process.argv.slice(2).map((path) => resolve(path));
 const dump = join(folder, 'fleet.sql');
 if (!folder || !existsSync(dump)) {
-  console.error('Name the folder of a backup, which holds fleet.sql and archive: npm run rehearse -- FOLDER');
+  console.error(
+    'Name the folder of a backup, which holds fleet.sql and archive: npm run rehearse -- FOLDER',
+  );
   process.exit(2);
 }
 const restored = join(folder, 'restored');
@@ -36,7 +38,15 @@ for await (const sql of partsOf(dump)) {
   for (const [, table = ''] of sql.matchAll(/^INSERT INTO "?(\w+)"?/gm))
     rowsDumped.set(table, (rowsDumped.get(table) ?? 0) + 1);
   writeFileSync(part, sql, 'latin1');
-  const { ok, text } = await runWrangler(['d1', 'execute', 'fleet', ...at, '--yes', '--file', part]);
+  const { ok, text } = await runWrangler([
+    'd1',
+    'execute',
+    'fleet',
+    ...at,
+    '--yes',
+    '--file',
+    part,
+  ]);
   if (!ok) {
     console.error(`The database cannot be restored:\n${text}`);
     process.exit(1);

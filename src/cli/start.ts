@@ -13,10 +13,22 @@ import { printable } from './operate/print.ts';
 import { localDirectory } from './project/paths.ts';
 
 const program = new Command('npm start --')
-  .description('Runs the whole service on this machine, with a demo account and a receiver for its webhook.')
-  .option('--port <port>', 'port of the API; the next two are used, too', wholeNumber(1024, 65_533), 8787)
+  .description(
+    'Runs the whole service on this machine, with a demo account and a receiver for its webhook.',
+  )
+  .option(
+    '--port <port>',
+    'port of the API; the next two are used, too',
+    wholeNumber(1024, 65_533),
+    8787,
+  )
   .option('--quiet', 'send no sample events: nothing happens until you send something')
-  .option('--isolates <count>', 'run it in so many isolates, as Cloudflare does', wholeNumber(1, 9), 1)
+  .option(
+    '--isolates <count>',
+    'run it in so many isolates, as Cloudflare does',
+    wholeNumber(1, 9),
+    1,
+  )
   .addOption(
     new Option('--cells <names>', 'run a router and these cells behind it, separated by commas')
       .argParser(cellNames)
@@ -24,7 +36,13 @@ const program = new Command('npm start --')
   )
   .option('--fresh', 'delete all data of earlier runs first')
   .parse();
-type Options = { port: number; quiet?: boolean; fresh?: boolean; isolates: number; cells?: string[] };
+type Options = {
+  port: number;
+  quiet?: boolean;
+  fresh?: boolean;
+  isolates: number;
+  cells?: string[];
+};
 const { port, quiet, fresh, isolates, cells } = program.opts<Options>();
 
 const stopped = new AbortController();

@@ -33,7 +33,11 @@ export async function sliceConnections(
   return sliceOf(await asCaller(env, caller, select), slice);
 }
 
-export const findConnection = async (env: Env, caller: Caller, id: string): Promise<Connection | undefined> =>
+export const findConnection = async (
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<Connection | undefined> =>
   (await asCaller(env, caller, (db) => selectConnection(db, caller, id)))[0];
 
 /** The statement that reads one of the account's connections. */
@@ -88,7 +92,13 @@ export function addConnection(db: Database, caller: Caller, connection: Connecti
   ] as const;
 }
 
-type Changeable = 'name' | 'tsp' | 'healthStatus' | 'incidentTypeMap' | 'externalId' | 'notifiesNobody';
+type Changeable =
+  | 'name'
+  | 'tsp'
+  | 'healthStatus'
+  | 'incidentTypeMap'
+  | 'externalId'
+  | 'notifiesNobody';
 
 /** Changes a connection, and its ingest keys in KV: a new map applies soon. @throws Refusal: invalid */
 export async function updateConnection(
@@ -115,7 +125,10 @@ export async function updateConnection(
 }
 
 /** Saves an externalId of a kind. @throws Refusal: invalid, when another of the account has it */
-export function savingExternalId<T>(kind: 'connection' | 'vehicle', save: () => Promise<T>): Promise<T> {
+export function savingExternalId<T>(
+  kind: 'connection' | 'vehicle',
+  save: () => Promise<T>,
+): Promise<T> {
   const refusal = invalidField('externalId', `is already used by another ${kind}`);
   return unlessTaken(`${kind}s.account_id, ${kind}s.external_id`, refusal, save);
 }
@@ -167,8 +180,16 @@ export function setHealthStatus(
   const differs = sql`id = ${id} and account_id = ${accountId} and health_status <> ${status} and ${also}`;
   const source = { accountId, connectionId: id, now };
   return [
-    recordChange(db, source, 'changed', 'connection', sql`select id from connections where ${differs}`),
-    write(db)`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`,
+    recordChange(
+      db,
+      source,
+      'changed',
+      'connection',
+      sql`select id from connections where ${differs}`,
+    ),
+    write(
+      db,
+    )`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`,
   ] as const;
 }
 
@@ -182,7 +203,8 @@ function recordConnection(
 }
 
 /** A connection's name, otherwise its provider. */
-export const connectionName = ({ name, tsp }: Pick<Connection, 'name' | 'tsp'>): string => name ?? tsp;
+export const connectionName = ({ name, tsp }: Pick<Connection, 'name' | 'tsp'>): string =>
+  name ?? tsp;
 
 /** A provider's name for people, unless one is given: "Acme" for "acme". */
 const providerName = (provider: string): string =>

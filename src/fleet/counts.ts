@@ -74,7 +74,11 @@ export type RecordCount = {
 };
 
 /** The records of one connection by kind. Reads up to 10,000 entries for each. */
-export async function connectionRecords(env: Env, caller: Caller, id: string): Promise<RecordCount[]> {
+export async function connectionRecords(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<RecordCount[]> {
   const counts = await asCaller(env, caller, (db) =>
     kinds.map((kind) => {
       const records = sql`${sql.identifier(kind.table)}

@@ -8,7 +8,12 @@ import { vehicles } from './lists/vehicles.ts';
 import { recordChange } from './record-changes.ts';
 
 /** Sets a vehicle's own identifier, and returns it as listed. @throws Refusal: invalid */
-export async function setVehicleExternalId(env: Env, caller: Caller, id: string, externalId: string | null) {
+export async function setVehicleExternalId(
+  env: Env,
+  caller: Caller,
+  id: string,
+  externalId: string | null,
+) {
   const { accountId } = caller;
   const vehicle = await findItem(env, caller, vehicles.list, id);
   if (!vehicle) return undefined;

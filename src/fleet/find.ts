@@ -44,7 +44,8 @@ export type References = {
 /** What a record refers to, as its lists show it; undefined for what D1 does not have. */
 export async function findReferences(env: Env, caller: Caller, ids: References) {
   const found = await asCaller(env, caller, (db) => {
-    const rows = (list: List, id: string | null | undefined) => selectByIds(db, caller, list, id ? [id] : []);
+    const rows = (list: List, id: string | null | undefined) =>
+      selectByIds(db, caller, list, id ? [id] : []);
     return {
       connection: rows(connections.list, ids.connectionId),
       vehicle: rows(vehicles.list, ids.vehicleId),
@@ -90,7 +91,11 @@ const tables = {
 } as const;
 
 /** The kinds of the account's records in D1 with this id, usually one or none. */
-export async function findAny(env: Env, caller: Caller, id: string): Promise<(keyof typeof tables)[]> {
+export async function findAny(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<(keyof typeof tables)[]> {
   const each = Object.entries(tables).map(
     ([kind, table]) => sql`
       select ${kind} as kind from ${sql.identifier(table)}

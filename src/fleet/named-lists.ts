@@ -25,7 +25,9 @@ export type NamedTrip = ReturnType<typeof tripsWithNames.present>;
 export type Accident = ReturnType<typeof accidentsWithVehicles.present>;
 
 function named<T>(list: List<T>, ...names: Named[]): NamedList<T> {
-  const also = names.map((name) => `(select name from ${name}s where id = "${name}Id") as "${name}Name"`);
+  const also = names.map(
+    (name) => `(select name from ${name}s where id = "${name}Id") as "${name}Name"`,
+  );
   return { ...list, also: sql.raw(also.join(', ')), names } as NamedList<T>; // what presents a row keeps all that it has
 }
 
@@ -39,9 +41,13 @@ export async function readNamed<T extends object>(
   const page = await readList(env, caller, list, request);
   for (const name of list.names) {
     const [id, as] = [`${name}Id`, `${name}Name`];
-    const unnamed = (page.items as { [key: string]: unknown }[]).filter((item) => item[id] && !(as in item)); // rows
+    const unnamed = (page.items as { [key: string]: unknown }[]).filter(
+      (item) => item[id] && !(as in item),
+    ); // rows
     if (unnamed.length === 0) continue;
-    const found = await namesOf(env, caller, name, [...new Set(unnamed.map((item) => String(item[id])))]);
+    const found = await namesOf(env, caller, name, [
+      ...new Set(unnamed.map((item) => String(item[id]))),
+    ]);
     for (const item of unnamed) item[as] = found.get(item[id]) ?? null;
   }
   return page;
@@ -56,10 +62,22 @@ export async function readWithin<T extends object>(
   env: Env,
   caller: Caller,
   list: NamedList<T>,
-  within: { of: Named; ids: string[]; from: number; to: number; limit: number; descending?: boolean },
+  within: {
+    of: Named;
+    ids: string[];
+    from: number;
+    to: number;
+    limit: number;
+    descending?: boolean;
+  },
 ) {
   const { of, ids, from, to, limit, descending = false } = within;
-  const query = { [`${of}Ids`]: ids, from: [listTime(from)], to: [listTime(to)], limit: [String(limit)] };
+  const query = {
+    [`${of}Ids`]: ids,
+    from: [listTime(from)],
+    to: [listTime(to)],
+    limit: [String(limit)],
+  };
   return (await readNamed(env, caller, list, { connectionId: undefined, query, descending })).items;
 }
 

@@ -106,7 +106,11 @@ export const changeRows = (
 /** Records that records of a day were archived, or that archived ones were changed or deleted. */
 export function recordArchived(
   db: Database,
-  { kind: name, day, ...owner }: { kind: string; accountId: string; connectionId: string; day: number },
+  {
+    kind: name,
+    day,
+    ...owner
+  }: { kind: string; accountId: string; connectionId: string; day: number },
   action: Action,
   ids: unknown[],
 ) {

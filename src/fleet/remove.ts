@@ -71,7 +71,11 @@ export const deleteDriverRow = (db: Database, accountId: string, id: string) =>
 export const takeConnection = (db: Database, caller: Caller, id: string, name: string) => {
   const own = sql`id = ${id} and account_id = ${caller.accountId}`;
   return [
-    refuseUnless(db, sql`(select coalesce(name, tsp) from connections where ${own}) = ${name}`, wrongName),
+    refuseUnless(
+      db,
+      sql`(select coalesce(name, tsp) from connections where ${own}) = ${name}`,
+      wrongName,
+    ),
     audit(db, caller, 'deleted', 'connections', id),
     write(db)`update connections set account_id = ${nobody}, external_id = null where ${own}`,
   ] as const;

@@ -80,7 +80,8 @@ async function evidence(c: Context) {
 
 const ItemQuery = v.object({ at: v.optional(QueryTime) });
 
-const notFound = ({ singular }: Pick<List, 'singular'>) => new Refusal({ kind: 'not found', what: singular });
+const notFound = ({ singular }: Pick<List, 'singular'>) =>
+  new Refusal({ kind: 'not found', what: singular });
 
 function idIn(c: Context, list: Pick<List, 'singular'>): string {
   const id = c.req.param('id')?.toLowerCase() ?? '';
@@ -118,7 +119,9 @@ function connectionIdOf(c: Context, required = false): string | undefined {
   const id = c.req.header('connection-id')?.trim();
   if (!id) {
     if (required)
-      throw invalid('Connection-Id header is required', [{ field: 'Connection-Id', message: 'is required' }]);
+      throw invalid('Connection-Id header is required', [
+        { field: 'Connection-Id', message: 'is required' },
+      ]);
     return undefined;
   }
   if (!isUuid(id))

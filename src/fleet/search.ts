@@ -12,7 +12,9 @@ const kinds = { vehicle: vehicles.list, driver: drivers.list };
 
 type Kinds = typeof kinds;
 /** A vehicle or driver, with the name of its connection. */
-export type NamedItem<K extends keyof Kinds> = ReturnType<Kinds[K]['present']> & { connectionName: string };
+export type NamedItem<K extends keyof Kinds> = ReturnType<Kinds[K]['present']> & {
+  connectionName: string;
+};
 
 /** Reads vehicles or drivers by name, after the one with the id `after`. About four rows each. */
 export async function listByName<K extends keyof Kinds>(
@@ -55,7 +57,12 @@ export async function findByName(
 }
 
 /** The items with these ids, in alphabetical order. */
-const selectItems = (db: Database, { accountId }: Caller, { table, columns, connection }: List, ids: SQL) =>
+const selectItems = (
+  db: Database,
+  { accountId }: Caller,
+  { table, columns, connection }: List,
+  ids: SQL,
+) =>
   read<{ [key: string]: unknown }>(db)`select ${selected(columns)},
         (select coalesce(name, tsp) from connections where id = connection_id) as "connectionName"
       from ${table} where id in (${ids}) and +account_id = ${accountId} and ${notBeingDeleted(connection)}
@@ -80,8 +87,10 @@ export async function matchFleet(
   { vehicle, vin, driver }: Typed,
 ): Promise<Matched> {
   if (!vehicle && !vin && !driver) return {};
-  const meant = vehicle && sql`${vehiclesMeantBy(caller, vehicle, maxMatches)} union select ${vehicle}`;
-  const named = driver && sql`${startingWith(caller, 'driver', driver, maxMatches)} union select ${driver}`;
+  const meant =
+    vehicle && sql`${vehiclesMeantBy(caller, vehicle, maxMatches)} union select ${vehicle}`;
+  const named =
+    driver && sql`${startingWith(caller, 'driver', driver, maxMatches)} union select ${driver}`;
   const { vehicles, drivers } = await asCaller(env, caller, (db) => ({
     vehicles: selectMatches(db, caller, 'vehicles', [meant, vin && withVin(caller, vin)]),
     drivers: selectMatches(db, caller, 'drivers', [named]),

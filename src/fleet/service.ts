@@ -32,7 +32,14 @@ export async function readList<T>(
   const { limit, cursor, ...narrowing } = parseQuery(querySchema(list), query);
   const { from, to, ...values }: { [parameter: string]: unknown } = narrowing;
   const range = rangeOf(from, to);
-  const identity = JSON.stringify([list.path, caller.accountId, connectionId, range, values, descending]);
+  const identity = JSON.stringify([
+    list.path,
+    caller.accountId,
+    connectionId,
+    range,
+    values,
+    descending,
+  ]);
   const after = cursor === undefined ? undefined : decodePosition(cursor, identity);
   if (cursor !== undefined && !after) throw invalidCursor();
 
@@ -75,7 +82,9 @@ const querySchema = ({ range, filters }: List) =>
     limit: Limit,
     cursor: QueryCursor,
     ...ranges[range ?? 'none'],
-    ...Object.fromEntries(Object.entries(filters).map(([name, { query }]) => [name, v.optional(query)])),
+    ...Object.fromEntries(
+      Object.entries(filters).map(([name, { query }]) => [name, v.optional(query)]),
+    ),
   });
 
 const ranges = {
@@ -129,7 +138,10 @@ function narrowed(
 const leadOf = (column: SQLiteColumn, [value = '', ...more]: string[]): PageQuery['lead'] =>
   more.length === 0
     ? { column, value }
-    : { column, values: sql`select distinct value from json_each(${JSON.stringify([value, ...more])})` };
+    : {
+        column,
+        values: sql`select distinct value from json_each(${JSON.stringify([value, ...more])})`,
+      };
 
 /** A list's filters for archived rows, which have no index. */
 function archiveFilter(list: List, values: Record<string, unknown>) {

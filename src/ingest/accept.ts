@@ -37,7 +37,8 @@ export function acceptRecords(inputs: unknown[]): {
       continue;
     }
     const { record, problems } = withoutImpossible(result.output);
-    if (isObject(sent) && sent.kind !== record.kind) problems.push(problemOfValue('kind', mustBeKind, true));
+    if (isObject(sent) && sent.kind !== record.kind)
+      problems.push(problemOfValue('kind', mustBeKind, true));
     if (!strict.success) problems.push(...lossesIn(left, strict.issues));
     warnings.push(...problems.map((problem) => ({ index, ...problem })));
     records.push({ index, record });

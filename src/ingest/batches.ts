@@ -96,7 +96,10 @@ function notificationOf(source: Source, { record, row }: Entry): NewNotification
 }
 
 /** A safety event's notification. The statement adds what the vehicle contributes. */
-function ofEvent({ recipients }: RecordOf<'safetyEvent'>, row: RowOf<'safetyEvent'>): NewNotification {
+function ofEvent(
+  { recipients }: RecordOf<'safetyEvent'>,
+  row: RowOf<'safetyEvent'>,
+): NewNotification {
   const { id, issuedOn, translatedIncidentTypes, eventRisk, vehicleId } = row;
   return {
     eventId: id,
@@ -129,7 +132,13 @@ function ofAccident(
     eventId: id,
     level,
     type: ACCIDENT,
-    accident: { notificationLevel: row.notificationLevel, dismissed, sourceUpdatedAt, vin, vehicleId },
+    accident: {
+      notificationLevel: row.notificationLevel,
+      dismissed,
+      sourceUpdatedAt,
+      vin,
+      vehicleId,
+    },
     data: {
       eventId: id,
       eventTime: timestamp(eventTime),

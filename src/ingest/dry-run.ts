@@ -42,7 +42,9 @@ export async function rehearseRecords(
       const before = isOfOthers ? tablesBefore(source, batches, batch) : sql.empty();
       const isNotified = notify && notifications.length > 0;
       return {
-        news: isNotified ? read<News>(db)`${before} ${newsAmong(source, type, notifications)}` : undefined,
+        news: isNotified
+          ? read<News>(db)`${before} ${newsAmong(source, type, notifications)}`
+          : undefined,
         webhooks: isNotified
           ? read<Subscriber>(db)`${before} ${subscribers(source.connectionId, type)}`
           : undefined,
@@ -79,7 +81,8 @@ const stored = (table: AccountTable): SQL => sql`main.${table}`;
 function keptIn(batches: Batch[], batch: Batch): SQL {
   const { warning } = batch.keeper;
   const after = sql`select * from (${accidentsAfter(accidentsBefore(batches, batch), batch)})`;
-  const warned = warning && sql`(with accidents as (${after}) select ${warning.among(rowsOf(batch))})`;
+  const warned =
+    warning && sql`(with accidents as (${after}) select ${warning.among(rowsOf(batch))})`;
   return sql`select ${keptOf(batch, sql`(select count(*) from (${changedIn(batch)}))`, warned)}`;
 }
 
@@ -137,7 +140,11 @@ const accidentsAfter = (before: SQL, batch: Batch): SQL => sql`
 export const maxNamed = 20;
 
 /** Which records would notify whom. Each record of a batch is about another thing. */
-function wouldNotify({ entries, notifications }: Batch, news: News[], webhooks: Subscriber[]): WouldNotify[] {
+function wouldNotify(
+  { entries, notifications }: Batch,
+  news: News[],
+  webhooks: Subscriber[],
+): WouldNotify[] {
   const recipientsOf = recipientsAmong(webhooks);
   const indexOf = new Map(entries.map(({ index, row }) => [row.id, index]));
   return news.flatMap((one) => {

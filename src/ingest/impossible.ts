@@ -3,7 +3,10 @@ import { hourMs, minuteMs } from '../platform/durations.ts';
 import type { IngestRecord, Problem } from './schema.ts';
 
 /** The record without what cannot be beside its other fields, and what that was. */
-export function withoutImpossible(record: IngestRecord): { record: IngestRecord; problems: Problem[] } {
+export function withoutImpossible(record: IngestRecord): {
+  record: IngestRecord;
+  problems: Problem[];
+} {
   const problems = [...impossibleIn(record)];
   const none = Object.fromEntries(problems.map(({ field }) => [field, null]));
   return { record: problems.length > 0 ? { ...record, ...none } : record, problems };
@@ -22,14 +25,16 @@ function* impossibleIn(record: IngestRecord): Generator<Problem> {
   if (record.kind !== 'trip') return;
   const { distanceKm, durationSeconds } = record;
   const spanMs = endedAt == null || isBackwards ? undefined : endedAt - startedAt + minuteMs;
-  const isTooLong = durationSeconds != null && spanMs !== undefined && durationSeconds * 1000 > spanMs;
+  const isTooLong =
+    durationSeconds != null && spanMs !== undefined && durationSeconds * 1000 > spanMs;
   if (isTooLong)
     yield {
       field: 'durationSeconds',
       message: 'is longer than from startedAt to endedAt: check the unit; its value was dropped',
       severity: 'doubtful',
     };
-  const tookMs = spanMs ?? (durationSeconds == null ? undefined : durationSeconds * 1000 + minuteMs);
+  const tookMs =
+    spanMs ?? (durationSeconds == null ? undefined : durationSeconds * 1000 + minuteMs);
   if (distanceKm != null && tookMs !== undefined && distanceKm > (fastestKph * tookMs) / hourMs)
     yield {
       field: 'distanceKm',

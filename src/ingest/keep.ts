@@ -46,13 +46,18 @@ export const changedBy = (
 };
 
 /** Prepares to store records, with what they copy from parents. Skips rows without a parent. */
-export function keeperOf({ kind, table, fields }: Pick<Referable, 'kind' | 'table' | 'fields'>): Keeper {
+export function keeperOf({
+  kind,
+  table,
+  fields,
+}: Pick<Referable, 'kind' | 'table' | 'fields'>): Keeper {
   const all = Object.entries(fields);
   const parents = all.flatMap(([key, { refersTo, nullable }]) =>
     refersTo && !nullable ? [{ key, kind: refersTo.kind, table: refersTo.table }] : [],
   );
   const joins = parents.map(
-    ({ key, kind, table }) => `join ${getTableName(table)} "${kind}" on "${kind}".id = r.value->>'${key}'`,
+    ({ key, kind, table }) =>
+      `join ${getTableName(table)} "${kind}" on "${kind}".id = r.value->>'${key}'`,
   );
   const copies = all.flatMap(([key, { copyOf }]) =>
     copyOf ? [[columnName(key), `"${copyOf.resource.kind}".${columnName(copyOf.key)}`]] : [],

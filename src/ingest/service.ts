@@ -60,7 +60,9 @@ export async function ingest(
   else {
     const { accountId } = caller;
     const done = await largeTransactions.run(accountId, () =>
-      dryRun || !othersAreActive(accountId) ? write(accepted) : writeInParts(accountId, accepted, write),
+      dryRun || !othersAreActive(accountId)
+        ? write(accepted)
+        : writeInParts(accountId, accepted, write),
     );
     if (!done) throw new Refusal({ kind: 'rate limited', retryAfter: 1 });
   }

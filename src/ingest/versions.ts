@@ -22,7 +22,11 @@ export function newestOf(records: Accepted[]): { newest: Accepted[]; warnings: R
         message: `is also that of a different ${kind} of the call: they are taken for one`,
         severity: 'lost',
       });
-    const key = JSON.stringify([kind, sourceId, kind === 'accident' && next.record.notificationLevel]);
+    const key = JSON.stringify([
+      kind,
+      sourceId,
+      kind === 'accident' && next.record.notificationLevel,
+    ]);
     const before = byKey.get(key);
     const older = (next.record.sourceUpdatedAt ?? Infinity) < (before?.record.sourceUpdatedAt ?? 0);
     if (older) continue;

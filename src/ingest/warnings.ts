@@ -57,11 +57,15 @@ export function warningsOf(
 type Sent = { kind: unknown; incidentTypes?: unknown; vin?: unknown };
 
 const fieldsOf = new Map<unknown, Set<string>>(
-  recordKinds.map(({ kind, recordFields }) => [kind, new Set(['kind', ...Object.keys(recordFields)])]),
+  recordKinds.map(({ kind, recordFields }) => [
+    kind,
+    new Set(['kind', ...Object.keys(recordFields)]),
+  ]),
 );
 
 const vinForm = /^[A-HJ-NPR-Z0-9]{17}$/;
-const impossibleVin = 'is not 17 letters and digits without I, O and Q: accidents are matched by VIN';
+const impossibleVin =
+  'is not 17 letters and digits without I, O and Q: accidents are matched by VIN';
 
 function* warningsAbout(record: Sent, feed: Feed): Generator<Problem> {
   const { incidentTypes, vin } = record;
@@ -83,7 +87,8 @@ function* warningsAbout(record: Sent, feed: Feed): Generator<Problem> {
         };
   if (kind === 'vehicle' || kind === 'accident')
     for (const known of textsIn(vin).map(vinOf))
-      if (known && !vinForm.test(known)) yield { field: 'vin', message: impossibleVin, severity: 'doubtful' };
+      if (known && !vinForm.test(known))
+        yield { field: 'vin', message: impossibleVin, severity: 'doubtful' };
 }
 
 const textsIn = (value: unknown): string[] =>

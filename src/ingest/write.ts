@@ -43,7 +43,9 @@ export async function writeRecords(
 ): Promise<DeliveryMessage[]> {
   const batches = batchesOf(source, accepted);
   const notified = notify ? batches.filter(({ notifications }) => notifications.length > 0) : [];
-  const linked = batches.flatMap(({ entries }) => entries.flatMap(({ row }) => (isLinked(row) ? [row] : [])));
+  const linked = batches.flatMap(({ entries }) =>
+    entries.flatMap(({ row }) => (isLinked(row) ? [row] : [])),
+  );
   // Notifications come before the records, because a record that exists has been notified.
   const statements = (db: Database) => ({
     batches: batches.map((batch) => ({
@@ -51,7 +53,9 @@ export async function writeRecords(
       heldBack: notify && batch.heldBack.length > 0 ? countHeldBack(db, source, batch) : undefined,
       kept: keep(db, batch),
     })),
-    held: notified.map((batch) => (hasLaterLevels(batch) ? holdNewLevels(db, source, batch) : undefined)),
+    held: notified.map((batch) =>
+      hasLaterLevels(batch) ? holdNewLevels(db, source, batch) : undefined,
+    ),
     changes: recordChanges(db, source, batches, !notify),
     evidence: linked.length > 0 ? addEvidence(db, source, linked) : undefined,
   });
@@ -82,7 +86,9 @@ function keep(db: Database, batch: Batch) {
   return {
     written: batch.keeper.write(db, rows),
     // D1's own count includes the changes of triggers.
-    found: readValue<string>(db)`${keptOf(batch, sql`changes()`, batch.keeper.warning?.among(rows))}`,
+    found: readValue<string>(
+      db,
+    )`${keptOf(batch, sql`changes()`, batch.keeper.warning?.among(rows))}`,
   };
 }
 
@@ -116,7 +122,8 @@ function warningsIn({ keeper: { warning }, entries }: Batch, { warned }: Kept): 
   });
 }
 
-export const unknownParent = (kind: string): string => `${kind} is neither known nor in the same call`;
+export const unknownParent = (kind: string): string =>
+  `${kind} is neither known nor in the same call`;
 
 /** The records that refer to unknown ones, and were not written. */
 const orphansIn = ({ keeper, entries }: Batch, { missing }: Kept): Rejection[] =>
@@ -124,7 +131,11 @@ const orphansIn = ({ keeper, entries }: Batch, { missing }: Kept): Rejection[] =
     const unknown = new Set<unknown>(missing[place]);
     return entries
       .filter(({ row }) => unknown.has(row[key]))
-      .map(({ index, record }) => ({ index, sourceId: record.sourceId, message: unknownParent(kind) }));
+      .map(({ index, record }) => ({
+        index,
+        sourceId: record.sourceId,
+        message: unknownParent(kind),
+      }));
   });
 
 const hasLaterLevels = ({ type, notifications }: Batch): boolean =>

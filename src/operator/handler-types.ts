@@ -18,7 +18,9 @@ export const owned = {
 /** Returns the input of the reply's schema, undefined for an unknown id, or a response. */
 type Handler<O extends Operation> = (request: Asked<O>) => Promise<Found<O> | Response | undefined>;
 
-export type Handlers<All extends Record<string, Operation>> = { [name in keyof All]: Handler<All[name]> };
+export type Handlers<All extends Record<string, Operation>> = {
+  [name in keyof All]: Handler<All[name]>;
+};
 
 export type Asked<O extends Operation> = { env: Env } & PathOf<O['call']> &
   (O extends { body: infer B extends v.GenericSchema } ? { body: v.InferOutput<B> } : unknown) &

@@ -6,7 +6,12 @@ import {
   operatorInOwnerOf,
 } from '../accounts/accounts.ts';
 import { listAllAudit, listAudit } from '../accounts/audit/list.ts';
-import { addPortalUser, listPortalUsers, type PortalUser, removePortalUser } from '../accounts/people.ts';
+import {
+  addPortalUser,
+  listPortalUsers,
+  type PortalUser,
+  removePortalUser,
+} from '../accounts/people.ts';
 import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
 import { turnOffSingleSignOn } from '../accounts/single-sign-on.ts';
 import { issueToken, listTokens, revokeToken } from '../accounts/tokens/service.ts';
@@ -45,7 +50,12 @@ import { listReceivers } from '../webhooks/deliveries/read/receivers.ts';
 import { countReplayable, replay, replayOne, sendNow } from '../webhooks/deliveries/read/replay.ts';
 import { setPaused, setReceiverLimits } from '../webhooks/service.ts';
 import type { operations } from './api/operations.ts';
-import { activateAccount, deleteAccount, deleteConnection, eraseDriver } from './deletion/accept.ts';
+import {
+  activateAccount,
+  deleteAccount,
+  deleteConnection,
+  eraseDriver,
+} from './deletion/accept.ts';
 import { continueDeletion, type Deletion, listDeletions, stepNames } from './deletion/run.ts';
 import { findDeliveries } from './find-deliveries.ts';
 import type { Handlers } from './handler-types.ts';
@@ -62,7 +72,11 @@ export const handlers: Handlers<typeof operations> = {
     const { recordsPerDay, bytesPerDay, deliveriesPerDay } = perDay;
     if (evidenceDays !== undefined) await keepEvidence(env, caller, evidenceDays);
     const quotas = { records: recordsPerDay, bytes: bytesPerDay, deliveries: deliveriesPerDay };
-    return (status === 'active' ? activateAccount : changeAccount)(env, id, { name, status, quotas });
+    return (status === 'active' ? activateAccount : changeAccount)(env, id, {
+      name,
+      status,
+      quotas,
+    });
   },
 
   exportAccount: ({ env, caller, body: { lists, format, from, to } }) =>
@@ -76,7 +90,8 @@ export const handlers: Handlers<typeof operations> = {
 
   listTokens: ({ env, caller, slice }) => listTokens(env, caller, slice),
   issueApiToken: ({ env, caller, body }) => issueToken(env, caller, body),
-  issueIngestKey: ({ env, caller, id, body }) => issueToken(env, caller, { connectionId: id, ...body }),
+  issueIngestKey: ({ env, caller, id, body }) =>
+    issueToken(env, caller, { connectionId: id, ...body }),
   revokeToken: ({ env, caller, id }) => revokeToken(env, caller, id),
 
   async listUsers({ env, caller, slice }) {
@@ -85,7 +100,8 @@ export const handlers: Handlers<typeof operations> = {
   },
   addUser: async ({ env, caller, body: { email, role } }) =>
     withPending(await addPortalUser(env, caller, email, role, (db) => ruleOfFirst(db, caller))),
-  removeUser: async ({ env, caller, userId }) => withPending(await removePortalUser(env, caller, userId)),
+  removeUser: async ({ env, caller, userId }) =>
+    withPending(await removePortalUser(env, caller, userId)),
 
   turnOffSingleSignOn: ({ env, caller }) => turnOffSingleSignOn(env, caller),
 
@@ -124,7 +140,8 @@ export const handlers: Handlers<typeof operations> = {
     return withTSP(await updateConnection(env, caller, id, all));
   },
 
-  changeVehicle: ({ env, caller, id, body }) => setVehicleExternalId(env, caller, id, body.externalId),
+  changeVehicle: ({ env, caller, id, body }) =>
+    setVehicleExternalId(env, caller, id, body.externalId),
 
   getPull: pull,
   pullNow: (asked) => pullAfter(asked, ({ env, caller, id }) => pullNow(env, caller, id)),
@@ -152,8 +169,10 @@ export const handlers: Handlers<typeof operations> = {
 
   limitReceiver: ({ body, ...asked }) =>
     receiverAfter(asked, ({ env, caller, id }) => setReceiverLimits(env, caller, id, body)),
-  pauseWebhook: (asked) => receiverAfter(asked, ({ env, caller, id }) => setPaused(env, caller, id, true)),
-  resumeWebhook: (asked) => receiverAfter(asked, ({ env, caller, id }) => setPaused(env, caller, id, false)),
+  pauseWebhook: (asked) =>
+    receiverAfter(asked, ({ env, caller, id }) => setPaused(env, caller, id, true)),
+  resumeWebhook: (asked) =>
+    receiverAfter(asked, ({ env, caller, id }) => setPaused(env, caller, id, false)),
 
   async listDeliveries({ env, query: { webhookId, status, since, before, limit } }) {
     const caller = await operatorInOwnerOf(env, 'webhook', webhookId);
@@ -178,11 +197,19 @@ export const handlers: Handlers<typeof operations> = {
 
   listChannels: ({ env, caller }) => listChannels(env, caller),
 
-  async addChannel({ env, caller, body: { accidentLevels, minEventRisk, vehicleGroups, ...given } }) {
+  async addChannel({
+    env,
+    caller,
+    body: { accidentLevels, minEventRisk, vehicleGroups, ...given },
+  }) {
     const { origin, allowLoopbackReceivers: allowLoopback } = config(env);
     const ownHost = origin ? new URL(origin).hostname : '';
     const input = parseChannel(given, { isNew: true, ownHost, allowLoopback });
-    const rule = { levels: accidentLevels ?? [], risk: minEventRisk ?? null, groups: vehicleGroups ?? null };
+    const rule = {
+      levels: accidentLevels ?? [],
+      risk: minEventRisk ?? null,
+      groups: vehicleGroups ?? null,
+    };
     return findChannel(env, caller, await saveChannel(env, caller, input, rule));
   },
 
@@ -261,7 +288,9 @@ async function showDelivery(...delivery: Parameters<typeof findDelivery>) {
   return found && { ...found, url: found.webhook?.url ?? null };
 }
 
-const progress = (deletion: Deletion | undefined) => ({ deletion: deletion ? withSteps(deletion) : null });
+const progress = (deletion: Deletion | undefined) => ({
+  deletion: deletion ? withSteps(deletion) : null,
+});
 
 const withSteps = (deletion: Deletion) => {
   const steps = stepNames(deletion.kind);

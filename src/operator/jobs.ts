@@ -10,7 +10,11 @@ import { pruneChanges } from '../fleet/record-changes.ts';
 import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
 import type { Jobs } from '../platform/jobs/jobs.ts';
 import { reEncrypt } from '../platform/jobs/re-encrypt.ts';
-import { healthAlertsAreDue, notifyOfSilence, sendHealthAlerts } from '../providers/health-alerts.ts';
+import {
+  healthAlertsAreDue,
+  notifyOfSilence,
+  sendHealthAlerts,
+} from '../providers/health-alerts.ts';
 import { startPulls } from '../providers/pull.ts';
 import { alertsAreDue, sendAlerts } from '../webhooks/alerts/alerts.ts';
 import { recordAlertsAreDue, sendRecordAlerts } from '../webhooks/alerts/records.ts';

@@ -36,7 +36,8 @@ export async function metricsText(env: Env): Promise<string> {
   const measured = await measure(env);
   const lines = Object.entries(metrics).flatMap(([name, help]) => {
     const { [name as keyof Measured]: found } = measured;
-    const values = typeof found === 'object' && found ? Object.entries(found) : [['', found] as const];
+    const values =
+      typeof found === 'object' && found ? Object.entries(found) : [['', found] as const];
     return [
       `# HELP ${name} ${help}`,
       `# TYPE ${name} gauge`,
@@ -51,7 +52,10 @@ export async function metricsText(env: Env): Promise<string> {
 }
 
 async function measure(env: Env): Promise<Measured> {
-  const [health, counted] = await Promise.all([checkHealth(env), count(env, Date.now()).catch(() => ({}))]);
+  const [health, counted] = await Promise.all([
+    checkHealth(env),
+    count(env, Date.now()).catch(() => ({})),
+  ]);
   const isUp = health.database === 'ok';
   return {
     fleet_database_up: Number(isUp),
@@ -94,7 +98,9 @@ async function count(env: Env, now: number): Promise<Measured> {
   return {
     fleet_database_round_trip_seconds: (Date.now() - now) / 1000,
     fleet_deliveries_pending: waiting?.pending,
-    fleet_accident_oldest_undelivered_seconds: secondsSince(accident ? createdAtOf(accident) : null),
+    fleet_accident_oldest_undelivered_seconds: secondsSince(
+      accident ? createdAtOf(accident) : null,
+    ),
     fleet_accidents_in_time_ratio: { 'span="hour"': thisHour.inTime, 'span="day"': day.inTime },
     fleet_deliveries_this_hour: {
       'outcome="delivered"': counted?.delivered,

@@ -42,7 +42,9 @@ export const operatorRoutes = new Hono<App>().use(authenticateOperator);
 
 for (const [name, operation] of Object.entries<Operation>(operations)) {
   const [method = '', path = ''] = operation.call.split(' ');
-  operatorRoutes.on(method, path, (c) => respond(c, operation, handlers[name as keyof typeof operations]));
+  operatorRoutes.on(method, path, (c) =>
+    respond(c, operation, handlers[name as keyof typeof operations]),
+  );
 }
 
 operatorRoutes.get('/metrics', async (c) => {
@@ -76,13 +78,20 @@ export const healthRoutes = new Hono<App>().get('/health', async (c) => {
 
 const maxBodyBytes = 64 * 1024;
 
-async function respond(c: Context, operation: Operation, handler: (asked: never) => Promise<unknown>) {
+async function respond(
+  c: Context,
+  operation: Operation,
+  handler: (asked: never) => Promise<unknown>,
+) {
   const isRead = operation.call.startsWith('GET');
   const body = operation.body ? parse(operation.body, await readJson(c, maxBodyBytes)) : undefined;
   if (!operation.body && !isRead) await readNothing(c);
   const slice = operation.part === 'slice' ? requestedSlice(c) : undefined;
   const query = isRead
-    ? parseQuery(operation.query ?? (slice ? SliceParameters : Nothing), singleValues(c.req.queries()))
+    ? parseQuery(
+        operation.query ?? (slice ? SliceParameters : Nothing),
+        singleValues(c.req.queries()),
+      )
     : undefined;
   const { id = '', userId } = c.req.param();
   const caller = await callerIn(c.env, operation.call, id);

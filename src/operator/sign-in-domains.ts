@@ -14,9 +14,14 @@ const maxBytes = 64 * 1024;
 /** The texts that a domain has for us, by DNS over HTTPS; undefined if DNS does not respond. */
 export async function textsAt(env: Env, domain: string): Promise<string[] | undefined> {
   const query = new URLSearchParams({ name: recordName(domain), type: 'TXT' });
-  const init = { headers: { Accept: 'application/dns-json' }, signal: AbortSignal.timeout(timeoutMs) };
+  const init = {
+    headers: { Accept: 'application/dns-json' },
+    signal: AbortSignal.timeout(timeoutMs),
+  };
   const response = await fetch(`${config(env).dnsUrl}?${query}`, init).catch(() => undefined);
-  const reply = Object(response?.ok && parsedJson(await beginningOf(response, maxBytes, timeoutMs)));
+  const reply = Object(
+    response?.ok && parsedJson(await beginningOf(response, maxBytes, timeoutMs)),
+  );
   if (reply.Status !== noError && reply.Status !== noSuchName) return undefined;
   const records: unknown[] = Array.isArray(reply.Answer) ? reply.Answer : [];
   // A text is in quotes, in several parts if it is long.
@@ -33,7 +38,11 @@ const [noError, noSuchName, txt] = [0, 3, 16];
 const perStep = 20;
 
 /** Asks the DNS of proven domains again whether they name their account. */
-export async function checkDomains(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
+export async function checkDomains(
+  env: Env,
+  now = Date.now(),
+  budget = newBudget(),
+): Promise<void> {
   await inSteps(budget, async () => {
     const due = await domainsToCheck(env, now, perStep);
     const checks = due.map(async (one) => {

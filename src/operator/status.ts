@@ -13,7 +13,12 @@ import { pausedAfterMs } from '../webhooks/alerts/alerts.ts';
 import { isCovered } from '../webhooks/coverage.ts';
 import { firstDueOf, pendingWebhooks } from '../webhooks/deliveries/due.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/read/counts.ts';
-import { maxAccountsCounted, maxFailedCounted, maxListed, maxPendingCounted } from './api/operation.ts';
+import {
+  maxAccountsCounted,
+  maxFailedCounted,
+  maxListed,
+  maxPendingCounted,
+} from './api/operation.ts';
 import type { Cell, DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
 import { failedDeletions } from './deletion/run.ts';
 import { checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health/service.ts';
@@ -23,7 +28,10 @@ import { accidentsInTime, selectWaits } from './waits.ts';
 const accidentWaitsMs = 30_000;
 
 /** The operators' overview: health and deliveries. @throws Refusal: unavailable */
-export async function status(env: Env, now = Date.now()): Promise<v.InferInput<typeof StatusReport>> {
+export async function status(
+  env: Env,
+  now = Date.now(),
+): Promise<v.InferInput<typeof StatusReport>> {
   const [health, found] = await Promise.all([checkHealth(env), deliveryStatus(env, now)]);
   const { waits, failing, accidents, connections, uncovered, deletions, moves, encrypted } = found;
   const [waiting] = waits.waiting;
@@ -67,7 +75,9 @@ function withKeys(encrypted: { key: string; encrypts: number }[], ids: string[])
 
 /** A key was removed from HEADER_KEYS too early. */
 function keyProblem(keys: HeaderKey[]): string | undefined {
-  const missing = keys.filter(({ known }) => !known).map(({ key, encrypts }) => `${key} (${encrypts})`);
+  const missing = keys
+    .filter(({ known }) => !known)
+    .map(({ key, encrypts }) => `${key} (${encrypts})`);
   return missing.length > 0
     ? `HEADER_KEYS lacks keys that webhook headers or credentials are encrypted with: ${missing.join(', ')}. Put them back`
     : undefined;
@@ -157,7 +167,10 @@ export async function showCell(env: Env, now = Date.now()): Promise<Cell> {
       coalesce(sum(k.risk_1 + k.risk_2 + k.risk_3 + k.risk_4 + k.risk_5), 0) as events
     from (select id from accounts where id <> ${nobody} and status <> 'moved' limit ${maxAccountsCounted}) a
     left join event_counts k on k.account_id = a.id and k.hours = 24 and k.start = ${yesterday}`;
-  const { counted, sizes } = await transaction(db, { counted: counts, sizes: earlierSize(db, now) });
+  const { counted, sizes } = await transaction(db, {
+    counted: counts,
+    sizes: earlierSize(db, now),
+  });
   const [{ accounts, events } = { accounts: 0, events: 0 }] = counted.results as Counted[]; // as it selects
   const { bytes, share, daysLeft } = sizeOf(counted.meta.size_after, now, sizes[0]);
   const fullOn = daysLeft === null ? null : timestamp(now + daysLeft * dayMs).slice(0, 10);

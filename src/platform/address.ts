@@ -1,8 +1,16 @@
 import { isPrintable } from './fields.ts';
 
-export type ReceiverProblem = 'not https' | 'ip address' | 'not public' | 'has credentials' | 'reserved port';
+export type ReceiverProblem =
+  | 'not https'
+  | 'ip address'
+  | 'not public'
+  | 'has credentials'
+  | 'reserved port';
 
-const refusedBecause = (field: string, short = field) => ({ message: `Invalid URL, ${short}`, field });
+const refusedBecause = (field: string, short = field) => ({
+  message: `Invalid URL, ${short}`,
+  field,
+});
 
 /** How a url is refused, in the words that the contract fixes. */
 export const urlProblems: Record<ReceiverProblem, { message: string; field: string }> = {
@@ -25,7 +33,8 @@ export const maxUrlLength = 2048;
 export function isVisible(url: string): boolean {
   return isPrintable(url) && !/[\s\p{Cf}]/u.test(url);
 }
-export const mustBeVisible = 'must not contain white space, control characters or others that cannot be seen';
+export const mustBeVisible =
+  'must not contain white space, control characters or others that cannot be seen';
 
 /** The service's own host, which must not call itself, and whether this machine may be called. */
 export type ReceiverPolicy = { ownHost?: string | undefined; allowLoopback: boolean };
@@ -56,7 +65,10 @@ export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverPr
 export function providerProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
   const parsed = URL.parse(url);
   const isLocal = parsed?.protocol === 'http:' && isLoopback(parsed.hostname);
-  return receiverProblem(isLocal && policy.allowLoopback ? url.replace(/^http:/i, 'https:') : url, policy);
+  return receiverProblem(
+    isLocal && policy.allowLoopback ? url.replace(/^http:/i, 'https:') : url,
+    policy,
+  );
 }
 
 /** A URL for comparison: without fragment, and without a dot behind the host. */

@@ -30,6 +30,7 @@ export const config = oncePer((env: Env) => v.parse(Config, env));
 /** The address of the service, with which links begin. @throws Refusal: invalid, when it is not configured */
 export function originOf(env: Env): string {
   const { origin } = config(env);
-  if (!origin) throw invalid('ORIGIN is not set, so that there are no links. Run npm run deploy again.');
+  if (!origin)
+    throw invalid('ORIGIN is not set, so that there are no links. Run npm run deploy again.');
   return origin;
 }

@@ -15,7 +15,11 @@ export type Purpose = 'credential' | 'session' | 'sign-in link' | 'connect link'
 const lengthOf = (purpose: Purpose): number => (purpose === 'credential' ? 8 : 16);
 
 /** The keyed checksum of `text` in base64url: it shows without I/O that we issued something. */
-export async function checksum(keys: SealingKey[], purpose: Purpose, text: string): Promise<string> {
+export async function checksum(
+  keys: SealingKey[],
+  purpose: Purpose,
+  text: string,
+): Promise<string> {
   return checksumBy(newestOf(keys), purpose, text);
 }
 
@@ -52,7 +56,12 @@ async function checksumBy(key: SealingKey, purpose: Purpose, text: string): Prom
 const checksumKey = oncePer(async ({ bytes }: SealingKey) => {
   const base = await crypto.subtle.importKey('raw', bytes, 'HKDF', false, ['deriveKey']);
   return crypto.subtle.deriveKey(
-    { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: new TextEncoder().encode('checksum') },
+    {
+      name: 'HKDF',
+      hash: 'SHA-256',
+      salt: new Uint8Array(),
+      info: new TextEncoder().encode('checksum'),
+    },
     base,
     { name: 'HMAC', hash: 'SHA-256', length: 256 },
     false,
@@ -73,10 +82,15 @@ export async function seal(env: Env, id: string, texts: Record<string, string>):
 }
 
 /** Decrypts what `seal` encrypted, also as JSON. @throws Error, if its key is gone, or the row was tampered with */
-export async function unseal(env: Env, id: string, sealed: Sealed | string): Promise<Record<string, string>> {
+export async function unseal(
+  env: Env,
+  id: string,
+  sealed: Sealed | string,
+): Promise<Record<string, string>> {
   const { key, iv, data }: Sealed = typeof sealed === 'string' ? JSON.parse(sealed) : sealed;
   const named = config(env).headerKeys.find((one) => one.id === key);
-  if (!named) throw new Error(`HEADER_KEYS holds no key ${key}, which this is encrypted with: put it back`);
+  if (!named)
+    throw new Error(`HEADER_KEYS holds no key ${key}, which this is encrypted with: put it back`);
   const text = await crypto.subtle.decrypt(
     cipher(fromBase64url(iv), id),
     await cryptoKey(named),

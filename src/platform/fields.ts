@@ -11,8 +11,11 @@ type Named = 'property' | 'parameter';
  * responses show. Optional properties that are null or empty are as if absent.
  * @throws Refusal: invalid, naming up to 20 fields
  */
-export const parse = <S extends v.GenericSchema>(schema: S, input: unknown, readOnly: string[] = []) =>
-  outputOf(checked(schema, input, readOnly));
+export const parse = <S extends v.GenericSchema>(
+  schema: S,
+  input: unknown,
+  readOnly: string[] = [],
+) => outputOf(checked(schema, input, readOnly));
 
 /** Validates the parameters of a query by a schema. @throws Refusal: invalid */
 export const parseQuery = <S extends v.GenericSchema>(schema: S, query: object) =>
@@ -84,7 +87,8 @@ function tidied(
 
 /** A property's value: empty is null where that means something, else absent. */
 function given(entry: Shape, value: unknown): unknown {
-  const isEmptyList = Array.isArray(value) && value.length === 0 && innermost(entry).type === 'array';
+  const isEmptyList =
+    Array.isArray(value) && value.length === 0 && innermost(entry).type === 'array';
   if (value !== null && value !== '' && !isEmptyList) return value;
   if (entry.type === 'nullable' || entry.wrapped?.type === 'nullable') return null;
   return entry.type === 'optional' ? undefined : value;
@@ -115,7 +119,8 @@ const likenessOf = (a: Set<string>, b: Set<string>): number =>
   (2 * a.intersection(b).size) / (a.size + b.size || 1);
 
 /** A field error as a sentence: `httpVerb must be POST or PUT`. */
-export const sentence = ({ field, message }: FieldError): string => `${field || 'Request body'} ${message}`;
+export const sentence = ({ field, message }: FieldError): string =>
+  `${field || 'Request body'} ${message}`;
 
 export function fieldError(issue: v.BaseIssue<unknown>): FieldError {
   return { field: written(issue.path?.map(({ key }) => key) ?? []), message: messageOf(issue) };
@@ -195,7 +200,13 @@ const lastMillisecond = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** NaN for a time that does not exist; a leap second is the millisecond before. */
 function milliseconds(text: string): number {
-  const { day = '', minute, second = '', fraction = '', zone = '' } = rfc3339.exec(text)?.groups ?? {};
+  const {
+    day = '',
+    minute,
+    second = '',
+    fraction = '',
+    zone = '',
+  } = rfc3339.exec(text)?.groups ?? {};
   if (!isCalendarDay(day)) return Number.NaN;
   const isLeap = second === '60';
   const seconds = isLeap ? '59.999' : second + fraction.slice(0, 4);
@@ -204,7 +215,8 @@ function milliseconds(text: string): number {
 }
 
 /** Date.parse accepts the 31st of February as the 3rd of March. */
-const isCalendarDay = (day: string): boolean => new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) ?? false;
+const isCalendarDay = (day: string): boolean =>
+  new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) ?? false;
 
 /** A time as the API writes it: RFC 3339, UTC, milliseconds. */
 export const timestamp = (ms: number): string => new Date(ms).toISOString();
@@ -236,7 +248,8 @@ export const Texts = v.custom<Record<string, string>>(
 
 /** Lists of texts by name. */
 export const TextLists = v.custom<Record<string, string[]>>(
-  (input) => isObject(input) && Object.values(input).every((list) => v.is(v.array(v.string()), list)),
+  (input) =>
+    isObject(input) && Object.values(input).every((list) => v.is(v.array(v.string()), list)),
   'must be an object of lists of strings',
 );
 

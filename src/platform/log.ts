@@ -105,7 +105,8 @@ export const fault = <M extends keyof Faults>(
   message: M,
   about: Faults[M],
   error?: unknown,
-): void => log({ level, kind: 'fault', message, ...about, ...(error !== undefined && described(error)) });
+): void =>
+  log({ level, kind: 'fault', message, ...about, ...(error !== undefined && described(error)) });
 
 /** `file` is the key of the file that is concerned, which names no person. */
 type Described = { error: string; stack?: string; file?: string };

@@ -82,7 +82,11 @@ ${footer.text}${footer.link && html` <a href="${footer.link.url}" style="color:$
 </html>
 `;
 
-const partAsHtml = ({ name, text, link }: MailPart) => html`<p style="margin:0 0 14px;overflow-wrap:anywhere">
+const partAsHtml = ({
+  name,
+  text,
+  link,
+}: MailPart) => html`<p style="margin:0 0 14px;overflow-wrap:anywhere">
 ${name && html`<strong>${name}:</strong> `}${text}${text && link?.button && html`<br>`}
 ${link && (link.button ? button(link) : html`<a class="link" href="${link.url}" style="color:${light.primary}">${link.label}</a>`)}
 </p>

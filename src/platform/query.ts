@@ -74,7 +74,8 @@ export const QueryInteger = (min: number, max: number) =>
   v.pipe(
     one,
     v.check(
-      (text) => String(Math.trunc(Number(text))) === text && Number(text) >= min && Number(text) <= max,
+      (text) =>
+        String(Math.trunc(Number(text))) === text && Number(text) >= min && Number(text) <= max,
       `must be from ${min} to ${max}`,
     ),
     v.transform(Number),

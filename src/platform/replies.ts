@@ -5,7 +5,8 @@ import { timestamp } from './fields.ts';
 
 export const id = v.pipe(v.string(), v.metadata({ format: 'uuid' }));
 export const count = v.pipe(v.number(), v.metadata({ type: 'integer' }));
-export const countUpTo = (maximum: number) => v.pipe(v.number(), v.metadata({ type: 'integer', maximum }));
+export const countUpTo = (maximum: number) =>
+  v.pipe(v.number(), v.metadata({ type: 'integer', maximum }));
 
 /** A time: milliseconds since 1970 in services, RFC 3339 in replies. */
 export const time = v.pipe(

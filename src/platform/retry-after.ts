@@ -8,6 +8,8 @@ export function parseRetryAfter(header: string | null, now: number): number | un
   const value = header?.trim() ?? '';
   if (seconds.test(value)) return Math.round(Number(value) * 1000);
   // `asctime` names no zone and means GMT.
-  const at = date.test(value) ? Date.parse(withZone.test(value) ? value : `${value} GMT`) : Number.NaN;
+  const at = date.test(value)
+    ? Date.parse(withZone.test(value) ? value : `${value} GMT`)
+    : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

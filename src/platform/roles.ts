@@ -5,4 +5,5 @@ export const roles = ['admin', 'member', 'viewer'] as const;
 export type Role = (typeof roles)[number];
 
 /** Whether `role` includes the rights of `needed`. */
-export const may = (role: Role, needed: Role): boolean => roles.indexOf(role) <= roles.indexOf(needed);
+export const may = (role: Role, needed: Role): boolean =>
+  roles.indexOf(role) <= roles.indexOf(needed);

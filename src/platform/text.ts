@@ -19,7 +19,12 @@ const waitUnits = [
 ] as const;
 
 /** A count with its noun: `1 delivery`, `1,234 deliveries`; from `max` on, `100 or more deliveries`. */
-export function counted(count: number, one: string, many: string, max = Number.POSITIVE_INFINITY): string {
+export function counted(
+  count: number,
+  one: string,
+  many: string,
+  max = Number.POSITIVE_INFINITY,
+): string {
   const digits = count.toLocaleString('en-US');
   return count >= max ? `${digits} or more ${many}` : `${digits} ${count === 1 ? one : many}`;
 }
@@ -57,6 +62,13 @@ export function listed(names: string[]): string {
 /** A time to the minute in a zone: `2026-11-20 20:00 UTC`. The Swedish locale is like ISO 8601. */
 export const minuteOf = (ms: number, timeZone = 'UTC'): string =>
   new Intl.DateTimeFormat('sv', {
-    ...{ timeZone, year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' },
+    ...{
+      timeZone,
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+    },
     timeZoneName: 'short',
   } as const).format(ms);

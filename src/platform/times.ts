@@ -6,7 +6,9 @@ import { dayMs } from './durations.ts';
  */
 
 const monthNames =
-  'january february march april may june july august september october november december'.split(' ');
+  'january february march april may june july august september october november december'.split(
+    ' ',
+  );
 
 const weekday = /^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[.,]*\s/i;
 
@@ -24,7 +26,8 @@ const dates = [
 const clock = String.raw`(?:(?<hour>\d\d?)(?<colon>[:.])|(?<hours>\d\d))(?<minute>\d\d)(?:\k<colon>(?<second>\d\d)(?:[.,](?<fraction>\d+))?)?`;
 
 const forms = dates.map(
-  (date) => new RegExp(`^${date}(?:T|,? at |[, _:]+)${clock} ?(?<half>[ap]\\.?m\\b\\.?)?(?<zone>.+)$`, 'i'),
+  (date) =>
+    new RegExp(`^${date}(?:T|,? at |[, _:]+)${clock} ?(?<half>[ap]\\.?m\\b\\.?)?(?<zone>.+)$`, 'i'),
 );
 
 /** No form of a time is longer. */
@@ -40,7 +43,9 @@ export function rfc3339In(text: string): string | undefined {
   const elapsed = epochIn(plain);
   if (elapsed !== undefined) return new Date(elapsed).toISOString();
   const ordered = plain.replace(weekday, '').replace(yearAtEnd, '$1 $4 $2$3$5');
-  const parts = forms.map((form) => form.exec(ordered)?.groups).find((groups) => groups !== undefined);
+  const parts = forms
+    .map((form) => form.exec(ordered)?.groups)
+    .find((groups) => groups !== undefined);
   const day = parts && dayIn(parts);
   const hour = parts && hourIn(parts);
   if (!day || hour === undefined) return undefined;
@@ -56,7 +61,9 @@ const dateAndHour = /^(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[0
 /** Milliseconds of a number of seconds, milliseconds, microseconds or nanoseconds since 1970, from 2001 to 2286. */
 function epochIn(text: string): number | undefined {
   const [, digits = '', fraction = ''] =
-    /^(?:\\?\/Date\()?(\d{10}|\d{13}|\d{16}|\d{19})(?:\.(\d+))?(?:[+-]\d{4})?(?:\)\\?\/)?$/.exec(text) ?? [];
+    /^(?:\\?\/Date\()?(\d{10}|\d{13}|\d{16}|\d{19})(?:\.(\d+))?(?:[+-]\d{4})?(?:\)\\?\/)?$/.exec(
+      text,
+    ) ?? [];
   if (digits === '' || dateAndHour.test(digits)) return undefined;
   return Number((digits + fraction).padEnd(13, '0').slice(0, 13));
 }
@@ -66,7 +73,9 @@ type Parts = { [name: string]: string | undefined };
 function dayIn({ year = '', month, day, one, other, dash }: Parts): string | undefined {
   const whole = year.length === 2 ? `20${year}` : year;
   const read = (month: number, day: number) =>
-    month >= 1 && month <= 12 && day >= 1 && day <= 31 ? [`${whole}-${two(month)}-${two(day)}`] : [];
+    month >= 1 && month <= 12 && day >= 1 && day <= 31
+      ? [`${whole}-${two(month)}-${two(day)}`]
+      : [];
   if (month !== undefined) return read(monthOf(month), Number(day))[0];
   const monthFirst = dash === '.' ? [] : read(Number(one), Number(other));
   const readings = new Set([...monthFirst, ...read(Number(other), Number(one))]);
@@ -92,15 +101,19 @@ const zones: [names: string, offset: string][] = [
   ['cest eet', '+02:00'],
   ['eest', '+03:00'],
 ];
-const offsets = new Map(zones.flatMap(([names, offset]) => names.split(' ').map((name) => [name, offset])));
+const offsets = new Map(
+  zones.flatMap(([names, offset]) => names.split(' ').map((name) => [name, offset])),
+);
 
 /** An offset, with names of its zone before or after it. */
-const offsetForm = /^(?:[a-z]{1,5} ?)?([+-])(?:(\d\d?)(?::(\d\d)(?::00)?)?|(\d\d)(\d\d))(?: [\w/+-]+){0,2}$/i;
+const offsetForm =
+  /^(?:[a-z]{1,5} ?)?([+-])(?:(\d\d?)(?::(\d\d)(?::00)?)?|(\d\d)(\d\d))(?: [\w/+-]+){0,2}$/i;
 
 /** The offset of a zone, which a local time names. */
 function offsetIn(written: string, local: string): string | undefined {
   // Go adds a clock of the process, and many put the name of the zone between brackets.
-  const [, name = '', also = ''] = /^(.*?) ?((?:[[(][^[\]()]*[\])])*)(?: m=[+-][\d.]+)?$/.exec(written) ?? [];
+  const [, name = '', also = ''] =
+    /^(.*?) ?((?:[[(][^[\]()]*[\])])*)(?: m=[+-][\d.]+)?$/.exec(written) ?? [];
   const zone = name || also.slice(1, -1);
   const known = offsets.get(zone.toLowerCase());
   if (known) return known;

@@ -37,7 +37,10 @@ export const Vars = v.object({
   ORIGIN: v.optional(
     v.pipe(
       v.string(),
-      v.check((text) => URL.parse(text)?.origin === text, 'must be such as https://api.example.com'),
+      v.check(
+        (text) => URL.parse(text)?.origin === text,
+        'must be such as https://api.example.com',
+      ),
     ),
   ),
   /** The sender of sign-in links and alerts; without it no email is sent. */
@@ -48,7 +51,10 @@ export const Vars = v.object({
   HOT_DAYS: v.optional(
     v.pipe(
       Days,
-      v.check((days) => days === 0 || days >= minHotDays, `must be 0, or ${minHotDays} days or more`),
+      v.check(
+        (days) => days === 0 || days >= minHotDays,
+        `must be 0, or ${minHotDays} days or more`,
+      ),
     ),
     '30',
   ),

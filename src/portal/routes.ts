@@ -175,7 +175,12 @@ portalRoutes.post('/webhooks/:id/pause', role('member'), webhookActions.pause);
 portalRoutes.post('/webhooks/:id/resume', role('member'), webhookActions.resume);
 portalRoutes.post('/webhooks/:id/try', role('member'), limited, webhookActions.tryAgain);
 portalRoutes.post('/webhooks/:id/test-event', role('member'), limited, webhookActions.sendEvent);
-portalRoutes.post('/webhooks/:id/test-accident', role('member'), limited, webhookActions.sendAccident);
+portalRoutes.post(
+  '/webhooks/:id/test-accident',
+  role('member'),
+  limited,
+  webhookActions.sendAccident,
+);
 portalRoutes.get('/webhooks/:id/replay', role('member'), limited, askReplay);
 portalRoutes.post('/webhooks/:id/replay', role('member'), limited, replayPart);
 portalRoutes.get('/webhooks/:id/signing', role('member'), webhookActions.signing);
@@ -218,9 +223,19 @@ portalRoutes.post('/settings/account/evidence', role('admin'), account.saveEvide
 portalRoutes.get('/settings/notifications', role('viewer'), notifications.showNotifications);
 portalRoutes.post('/settings/notifications', role('viewer'), notifications.saveNotifications);
 portalRoutes.get('/settings/notifications/channels/new', role('member'), notifications.channel);
-portalRoutes.post('/settings/notifications/channels/new', role('member'), limited, notifications.channel);
+portalRoutes.post(
+  '/settings/notifications/channels/new',
+  role('member'),
+  limited,
+  notifications.channel,
+);
 portalRoutes.get('/settings/notifications/channels/:id', role('member'), notifications.channel);
-portalRoutes.post('/settings/notifications/channels/:id', role('member'), limited, notifications.channel);
+portalRoutes.post(
+  '/settings/notifications/channels/:id',
+  role('member'),
+  limited,
+  notifications.channel,
+);
 portalRoutes.post(
   '/settings/notifications/channels/:id/test',
   role('member'),

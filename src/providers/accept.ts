@@ -22,7 +22,8 @@ export async function takeIn(
   { records, vehicles = [] }: Found,
 ): Promise<{ unknownVehicles: boolean }> {
   const known = new Map(vehicles.map((vehicle) => [vehicle.sourceId, vehicle]));
-  const isOld = (record: ProviderRecord) => msOf(record.startedAt ?? record.eventTime) < claimed.connectedAt;
+  const isOld = (record: ProviderRecord) =>
+    msOf(record.startedAt ?? record.eventTime) < claimed.connectedAt;
   let unknownVehicles = false;
   const problems: Refused[] = [];
   const isOfAccident = records.some(({ kind }) => kind === 'accident');
@@ -36,7 +37,9 @@ export async function takeIn(
       const placeholders = missing.map((id) => placeholder(id, known.get(id)));
       problems.push(...found.filter((one) => !isOrphan(one)));
       // Accidents are accepted without their vehicle, and get it when they are sent again.
-      const accidents = some.filter(({ kind, vehicle }) => kind === 'accident' && missing.includes(vehicle));
+      const accidents = some.filter(
+        ({ kind, vehicle }) => kind === 'accident' && missing.includes(vehicle),
+      );
       for (const again of orphans.length > 0 ? [placeholders, [...orphans, ...accidents]] : [])
         problems.push(...(await write(env, claimed, again, call)));
       unknownVehicles ||= orphans.length > 0;
@@ -48,7 +51,8 @@ export async function takeIn(
 
 type WithRecord = Refused & { record: ProviderRecord };
 
-const isOrphan = ({ accepted, reason }: Refused) => !accepted && reason === unknownParent('vehicle');
+const isOrphan = ({ accepted, reason }: Refused) =>
+  !accepted && reason === unknownParent('vehicle');
 
 /** Stores records. Returns the refused ones and why, and what could not be used of others. */
 async function write(

@@ -68,7 +68,8 @@ export async function call(
   }
   if (!response.ok) throw problemOf(response);
   const text = picker.end();
-  if (text === undefined) throw new Problem('unexpected', 'returns more than 2 MiB of what we need');
+  if (text === undefined)
+    throw new Problem('unexpected', 'returns more than 2 MiB of what we need');
   const json = parsedJson(text);
   if (json === undefined) throw new Problem('unexpected', 'returns something other than JSON');
   tooLarge.push(...picker.tooLarge);

@@ -48,7 +48,11 @@ type Tried = {
 async function tryCredential(
   env: Env,
   caller: Caller,
-  { provider, credential: text, baseUrl: given }: Pick<NewPull, 'provider' | 'credential' | 'baseUrl'>,
+  {
+    provider,
+    credential: text,
+    baseUrl: given,
+  }: Pick<NewPull, 'provider' | 'credential' | 'baseUrl'>,
   isStored = false,
 ): Promise<Tried> {
   const connector = connectorOf(provider);
@@ -62,9 +66,17 @@ async function tryCredential(
     const { name, id } = await connector.check(api);
     const organisation = nameFrom(name) || connector.name;
     const hash = await hashToken(`${provider} ${baseUrl} ${identity}`);
-    return { connector, credential, hash, baseUrl, organisation, organisationId: id ?? organisation };
+    return {
+      connector,
+      credential,
+      hash,
+      baseUrl,
+      organisation,
+      organisationId: id ?? organisation,
+    };
   } catch (error) {
-    if (error instanceof Problem) throw invalidField('credential', adviceFor(connector, error, false));
+    if (error instanceof Problem)
+      throw invalidField('credential', adviceFor(connector, error, false));
     throw error;
   }
 }
@@ -95,7 +107,10 @@ export async function connectProvider(
   const { connector } = tried;
   const days = input.historyDays ?? usualHistoryDays;
   if (!Number.isInteger(days) || days < 0 || days > connector.maxHistoryDays)
-    throw invalidField('historyDays', `must be a whole number from 0 to ${connector.maxHistoryDays}`);
+    throw invalidField(
+      'historyDays',
+      `must be a whole number from 0 to ${connector.maxHistoryDays}`,
+    );
   const id = newId();
   const secrets = await seal(env, id, { credential: tried.credential });
   const now = Date.now();
@@ -181,12 +196,20 @@ export async function pullNow(env: Env, caller: Caller, id: string): Promise<voi
 }
 
 /** Stores the secret with which the provider signs its webhook's calls. @throws Refusal: invalid */
-export async function setWebhookSecret(env: Env, caller: Caller, id: string, text: string): Promise<void> {
+export async function setWebhookSecret(
+  env: Env,
+  caller: Caller,
+  id: string,
+  text: string,
+): Promise<void> {
   const secret = text.trim();
   if (!/^[\x21-\x7e]{8,500}$/.test(secret))
     throw invalidField('secret', 'must be one word of 8 to 500 characters');
   const sealed = JSON.stringify(await seal(env, id, { secret }));
-  await changePull(env, caller, id, { noted: 'webhook secret', set: sql`webhook_secret = ${sealed}` });
+  await changePull(env, caller, id, {
+    noted: 'webhook secret',
+    set: sql`webhook_secret = ${sealed}`,
+  });
 }
 
 /** Changes a pull that passes `only` and has consent, and audits that. `also` may refuse it before. */
@@ -199,7 +222,12 @@ export async function changePull(
     noted,
     only = sql`true`,
     also = () => [],
-  }: { set: SQL; noted?: string; only?: SQL; also?: (db: Database) => ReturnType<typeof refuseUnless>[] },
+  }: {
+    set: SQL;
+    noted?: string;
+    only?: SQL;
+    also?: (db: Database) => ReturnType<typeof refuseUnless>[];
+  },
 ): Promise<void> {
   const own = sql`connection_id = ${id} and account_id = ${caller.accountId}`;
   await asCaller(env, caller, (db) => [
@@ -243,7 +271,12 @@ const mayCall = (env: Env, url: string): boolean =>
   providerProblem(url, { allowLoopback: config(env).allowLoopbackReceivers }) === undefined;
 
 /** The address of the provider's API: the usual one, that of a region, or `anyUrl` that may be called. */
-function baseUrlOf(env: Env, connector: Connector, given: string | undefined, anyUrl: boolean): string {
+function baseUrlOf(
+  env: Env,
+  connector: Connector,
+  given: string | undefined,
+  anyUrl: boolean,
+): string {
   if (!given) return connector.baseUrl;
   const regions = Object.keys(connector.regions);
   if (regions.includes(given)) return connector.regions[given] ?? connector.baseUrl;

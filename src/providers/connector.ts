@@ -7,7 +7,9 @@ export const feedNames = ['vehicles', 'drivers', 'trips', 'events'] as const;
 export type FeedName = (typeof feedNames)[number];
 
 /** A record for `/ingest`. Its fields are the provider's: the schema of `/ingest` validates them. */
-export type ProviderRecord = { kind: 'vehicle' | 'driver' | 'trip' | 'safetyEvent' | 'accident' } & {
+export type ProviderRecord = {
+  kind: 'vehicle' | 'driver' | 'trip' | 'safetyEvent' | 'accident';
+} & {
   [field: string]: unknown;
 };
 
@@ -93,7 +95,13 @@ export type Connector<Api = unknown> = {
   baseUrl: string;
   regions: { [region: string]: string };
   /** How to create the credential, and what it must be able to read. With `fields` it is JSON. */
-  credential: { label: string; where: string; scopes: string[]; example: string; fields?: CredentialField[] };
+  credential: {
+    label: string;
+    where: string;
+    scopes: string[];
+    example: string;
+    fields?: CredentialField[];
+  };
   maxHistoryDays: number;
   wanted: Wanted;
   /** @throws Problem: invalid, for a credential that cannot be one */
@@ -103,7 +111,10 @@ export type Connector<Api = unknown> = {
   feeds: { [name in FeedName]?: Feed<Api> };
   webhook?: ProviderWebhook;
   /** A link to an accident's report, or null; only if links expire. @throws Problem */
-  reportLink?(api: Api, accident: { at: number; isIts(id: unknown): boolean }): Promise<string | null>;
+  reportLink?(
+    api: Api,
+    accident: { at: number; isIts(id: unknown): boolean },
+  ): Promise<string | null>;
 };
 
 /** The provider's name for an organisation, whatever that is, and its id if it has one. */

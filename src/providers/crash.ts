@@ -18,7 +18,16 @@ export type Crash = {
 
 /** The records of an accident: one per level reached, or a dismissal; none without VIN and place. */
 export function crashRecords(
-  { sourceId, sourceUpdatedAt, vehicle, driver, startedAt, location, maxSpeedKph, issuedOn }: ProviderRecord,
+  {
+    sourceId,
+    sourceUpdatedAt,
+    vehicle,
+    driver,
+    startedAt,
+    location,
+    maxSpeedKph,
+    issuedOn,
+  }: ProviderRecord,
   { vin, level, dismissed, reportUrl, severity, accelerationG: force, evidence = [] }: Crash,
 ): ProviderRecord[] {
   const accelerationG = typeof force === 'number' ? Math.abs(force) : force;
@@ -27,7 +36,9 @@ export function crashRecords(
     ...{ sourceId, sourceUpdatedAt, eventTime: startedAt, vin, vehicle, driver, location },
     ...{ maxSpeedKph, accelerationG, severity, detectedAt: issuedOn, notificationLevel: 1 },
   };
-  const isAccident = acceptRecords([record]).accepted.some((one) => 'vin' in one.record && one.record.vin);
+  const isAccident = acceptRecords([record]).accepted.some(
+    (one) => 'vin' in one.record && one.record.vin,
+  );
   if (!isAccident) return [];
   if (dismissed) return [{ ...record, dismissed: true }];
   return Array.from({ length: level }, (_, i) => ({
@@ -69,12 +80,23 @@ const isShort = (value: unknown, most = maxText): value is Json =>
 function openCrash(
   { sourceId: id, startedAt, issuedOn, location }: ProviderRecord,
   { vin, level, isLacking }: Crash,
-  { isAccident, againAt, seenAt }: { isAccident: boolean; againAt: number; seenAt: number | undefined },
+  {
+    isAccident,
+    againAt,
+    seenAt,
+  }: { isAccident: boolean; againAt: number; seenAt: number | undefined },
 ): OpenCrash | undefined {
   const isTimed = typeof startedAt === 'string' && Number.isFinite(msOf(startedAt));
-  if (typeof id !== 'string' || !isTimed || ![id, startedAt].every((text) => isShort(text))) return undefined;
+  if (typeof id !== 'string' || !isTimed || ![id, startedAt].every((text) => isShort(text)))
+    return undefined;
   const again = { againAt, ...(isShort(issuedOn) && { issuedOn }) };
-  const crash = { id, startedAt, level, ...(seenAt && { seenAt }), ...((!isAccident || isLacking) && again) };
+  const crash = {
+    id,
+    startedAt,
+    level,
+    ...(seenAt && { seenAt }),
+    ...((!isAccident || isLacking) && again),
+  };
   if (!isAccident) return crash;
   return isShort(vin) && isShort(location, maxPlace) ? { ...crash, vin, location } : undefined;
 }
@@ -91,7 +113,10 @@ export const dismissed = (
 
 const stillOpen = (open: OpenCrash[], now: number): OpenCrash[] =>
   open
-    .filter(({ startedAt, againAt = now + 1 }) => againAt <= now || msOf(startedAt) >= now - openDays * dayMs)
+    .filter(
+      ({ startedAt, againAt = now + 1 }) =>
+        againAt <= now || msOf(startedAt) >= now - openDays * dayMs,
+    )
     .sort((a, b) => msOf(b.startedAt) - msOf(a.startedAt) || (a.id < b.id ? -1 : 1))
     .slice(0, mostOpen);
 
@@ -142,7 +167,9 @@ export async function followAll(
   const now = Date.now();
   const first = follow(items, before, now, assess);
   const until = Math.min(api.until, now + againMs);
-  const again = await readAgain(first.open, now, (crash) => read(crash, { ...api, until, tooLarge: [] }));
+  const again = await readAgain(first.open, now, (crash) =>
+    read(crash, { ...api, until, tooLarge: [] }),
+  );
   const { records, open } = follow(again.items, again.open, now, assess);
   return { items: [...items, ...again.items], records: [...first.records, ...records], open };
 }
@@ -158,7 +185,9 @@ async function readAgain(
   now: number,
   read: (crash: OpenCrash) => Promise<unknown[]>,
 ): Promise<{ items: unknown[]; open: OpenCrash[] }> {
-  const due = open.filter(({ againAt }) => againAt !== undefined && againAt <= now).slice(0, againPerPage);
+  const due = open
+    .filter(({ againAt }) => againAt !== undefined && againAt <= now)
+    .slice(0, againPerPage);
   const later = ({ startedAt }: OpenCrash) =>
     now + Math.min(Math.max(minuteMs, now - msOf(startedAt)), hourMs);
   const found = due.map(async (crash) => {
@@ -173,5 +202,8 @@ async function readAgain(
   });
   const again = await Promise.all(found);
   const left = open.filter((crash) => !due.includes(crash));
-  return { items: again.flatMap(({ items }) => items), open: [...left, ...again.map(({ next }) => next)] };
+  return {
+    items: again.flatMap(({ items }) => items),
+    open: [...left, ...again.map(({ next }) => next)],
+  };
 }

@@ -12,7 +12,13 @@ export const inputsOf = ({
   credential: { fields, label, example },
 }: Pick<Connector, 'credential'>): (CredentialField & { input: string })[] =>
   fields?.map((field) => ({ ...field, input: `credential.${field.name}` })) ?? [
-    { name: 'credential', input: 'credential', label, isSecret: true, hint: `Looks like ${example}` },
+    {
+      name: 'credential',
+      input: 'credential',
+      label,
+      isSecret: true,
+      hint: `Looks like ${example}`,
+    },
   ];
 
 /** A credential for `readCredential` from the inputs of a form. */
@@ -53,11 +59,17 @@ export function readCredential(
     if (part === '' || part.length > maxPart || !isPrintable(part))
       throw must(`${name} must have 1 to ${maxPart} characters`);
     if (domain && !anyHost && !isWithin(domain, part))
-      throw new Problem('invalid', `The ${name} must be a host of ${domain}, such as ${otherwise}.`);
+      throw new Problem(
+        'invalid',
+        `The ${name} must be a host of ${domain}, such as ${otherwise}.`,
+      );
     return [name, part] as const;
   });
   const identity = parts.filter((_, i) => fields[i]?.isIdentity);
-  return { credential: JSON.stringify(Object.fromEntries(parts)), identity: JSON.stringify(identity) };
+  return {
+    credential: JSON.stringify(Object.fromEntries(parts)),
+    identity: JSON.stringify(identity),
+  };
 }
 
 /** Whether a host, perhaps with `https://`, is the domain or below it. */

@@ -38,7 +38,11 @@ type Changed = {
 };
 
 /** Notifies of connections that cannot be pulled, or work again. Returns how many messages. */
-export async function sendHealthAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
+export async function sendHealthAlerts(
+  env: Env,
+  now = Date.now(),
+  budget = newBudget(),
+): Promise<number> {
   const db = openDatabase(env);
   let queued = 0;
   await inSteps(budget, async () => {
@@ -95,7 +99,10 @@ function storyOf({ id, accountId, name, health, ...rest }: Changed): Story {
 
 /** The subject of each status, and what the text begins with. */
 const words: { [status in HealthStatus]: [string, string] } = {
-  1: ['works again', 'works again. We are loading what happened meanwhile, and will notify you of it.'],
+  1: [
+    'works again',
+    'works again. We are loading what happened meanwhile, and will notify you of it.',
+  ],
   2: ['is late', 'nothing could be pulled for a while.'],
   3: ['is unavailable', 'nothing is being pulled, so you are not notified of crashes.'],
   4: ['is incomplete', 'some of its data cannot be pulled.'],
@@ -117,7 +124,11 @@ const perChunk = 2000;
 type Sender = { id: string; accountId: string; name: string; silent: number };
 
 /** Finds connections that have sent nothing for a day, or send again, and notifies. Returns how many. */
-export async function notifyOfSilence(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
+export async function notifyOfSilence(
+  env: Env,
+  now = Date.now(),
+  budget = newBudget(),
+): Promise<number> {
   const db = openDatabase(env);
   let count = 0;
   for (let after: string | undefined = ''; after !== undefined && isLeft(budget); ) {

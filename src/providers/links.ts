@@ -6,7 +6,13 @@ import { hashToken } from '../accounts/tokens/format.ts';
 import { updateConnection } from '../fleet/connections.ts';
 import { originOf } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
-import { type Database, read, refuseUnless, write, writeReturning } from '../platform/db/database.ts';
+import {
+  type Database,
+  read,
+  refuseUnless,
+  write,
+  writeReturning,
+} from '../platform/db/database.ts';
 import { asCaller, type Caller, rowsFor } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
@@ -71,11 +77,17 @@ export async function createLink(
 }
 
 /** Takes an unused link back, and returns it. @throws Refusal: not found, or invalid, if it was used */
-export async function revokeLink(env: Env, caller: Caller, id: string): Promise<ConnectLink | undefined> {
+export async function revokeLink(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<ConnectLink | undefined> {
   const own = sql`l.id = ${id} and l.account_id = ${caller.accountId}`;
   const isOpen = sql`exists (select 1 from connect_links l where ${own} and l.connection_id is null)`;
   const { links } = await asCaller(env, caller, (db) => ({
-    known: refuseUnless(db, sql`exists (select 1 from connect_links l where ${own})`, { kind: 'not found' }),
+    known: refuseUnless(db, sql`exists (select 1 from connect_links l where ${own})`, {
+      kind: 'not found',
+    }),
     unused: refuseUnless(db, isOpen, usedLink),
     links: read<ConnectLink>(db)`select ${columns} from connect_links l where ${own}`,
     audited: audit(db, caller, 'revoked', 'connect_links', id),

@@ -4,7 +4,12 @@ import type { Feed, Json, Page, ProviderRecord } from './connector.ts';
 /** A reading of a whole list: changes since `from`, or everything. `place` is its progress. */
 export type Pass = { from: number; since: number; beganAt: number; isWhole: boolean; place: Json };
 
-type Passes<Kept> = { from: number; wholeAt: number; pass: Omit<Pass, 'from' | 'since'> | null; kept?: Kept };
+type Passes<Kept> = {
+  from: number;
+  wholeAt: number;
+  pass: Omit<Pass, 'from' | 'since'> | null;
+  kept?: Kept;
+};
 
 type ListFeed<Api, Kept> = Pick<Feed<Api>, 'everyMinutes' | 'history'> & {
   /** How much passes overlap, because clocks differ and writes take time. */
@@ -28,7 +33,11 @@ export const inPasses = <Api, Kept = never>({
 }: ListFeed<Api, Kept>): Feed<Api> => ({
   everyMinutes,
   async changes(api, cursor, since) {
-    const begin: Passes<Kept> = { from: history ? since - overlapMs : 0, wholeAt: since, pass: null };
+    const begin: Passes<Kept> = {
+      from: history ? since - overlapMs : 0,
+      wholeAt: since,
+      pass: null,
+    };
     const { wholeAt, ...standing } = (cursor as Passes<Kept> | null) ?? begin;
     const now = Date.now();
     // Of a clock that was ahead: changes since the real time have not been read.

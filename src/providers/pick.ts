@@ -22,10 +22,23 @@ const maxDepth = 100;
 const cut = (text: string): string => text.slice(0, maxText).replace(/\\+[^\\]{0,5}$/, '');
 
 /** An object or a list that is being read: what was kept in it, and how many more of the `firsts` are. */
-type Frame = { isList: boolean; count: number; left: number | undefined; key: string; isKey: boolean };
+type Frame = {
+  isList: boolean;
+  count: number;
+  left: number | undefined;
+  key: string;
+  isKey: boolean;
+};
 
 /** The item that is being read: where it begins in the output, and its id as JSON. */
-type Item = { depth: number; parts: number; size: number; values: number; id: string; nestedId: string };
+type Item = {
+  depth: number;
+  parts: number;
+  size: number;
+  values: number;
+  id: string;
+  nestedId: string;
+};
 
 /** Reads JSON as it arrives: what is not wanted takes no memory. Items too large leave their id. */
 export class Picker {
@@ -98,7 +111,8 @@ export class Picker {
   }
 
   #add(part: string): void {
-    if (this.#dropped === 0 && this.#text !== undefined && this.#text.length <= maxText) this.#text += part;
+    if (this.#dropped === 0 && this.#text !== undefined && this.#text.length <= maxText)
+      this.#text += part;
   }
 
   #endText(): void {

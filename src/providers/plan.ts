@@ -50,9 +50,14 @@ const newestMs = 10 * minuteMs;
 const order: FeedName[] = ['events', 'trips', 'vehicles', 'drivers'];
 
 /** The next page to pull, if any is due, except of feeds that are `done`. History comes last. */
-export function nextTask(planned: Planned, now: number, done: ReadonlySet<FeedName>): Task | undefined {
+export function nextTask(
+  planned: Planned,
+  now: number,
+  done: ReadonlySet<FeedName>,
+): Task | undefined {
   const { connector, feeds } = planned;
-  const ready = (name: FeedName) => connector.feeds[name] && (feeds[name]?.problem?.until ?? 0) <= now;
+  const ready = (name: FeedName) =>
+    connector.feeds[name] && (feeds[name]?.problem?.until ?? 0) <= now;
   const first = (['vehicles', 'drivers'] as const).filter((name) => !feeds[name]?.isComplete);
   const due = [...first, ...order].find(
     (name) => ready(name) && !done.has(name) && dueAtOf(planned, name, now) <= now,
@@ -63,7 +68,11 @@ export function nextTask(planned: Planned, now: number, done: ReadonlySet<FeedNa
 }
 
 /** The newest records of a feed with a backlog, if they are due. */
-function newestOf({ connector, feeds, connectedAt }: Planned, feed: FeedName, now: number): Task | undefined {
+function newestOf(
+  { connector, feeds, connectedAt }: Planned,
+  feed: FeedName,
+  now: number,
+): Task | undefined {
   const { behind = 0, newest } = feeds[feed] ?? {};
   if (newest) return { feed, window: newest.window, isNewest: true };
   if (feed !== 'events' || behind < backlogPages || !connector.feeds[feed]?.history?.isExact)
@@ -84,7 +93,8 @@ export function nextDueAt(planned: Planned, now: number): number {
 /** The next full minute, when the cron job runs. */
 export const nextMinute = (now: number): number => (Math.floor(now / minuteMs) + 1) * minuteMs;
 
-const namesOf = ({ connector }: Planned): FeedName[] => feedNames.filter((name) => connector.feeds[name]);
+const namesOf = ({ connector }: Planned): FeedName[] =>
+  feedNames.filter((name) => connector.feeds[name]);
 
 const everyMs = ({ connector }: Planned, name: FeedName): number =>
   (connector.feeds[name]?.everyMinutes ?? 1) * minuteMs;
@@ -103,7 +113,10 @@ function nextPullOf(planned: Planned, name: FeedName, now: number): number {
 }
 
 /** How much of a feed's history is left, in milliseconds. */
-export function historyLeft({ connector, feeds, connectedAt, historyDays }: Planned, name: FeedName): number {
+export function historyLeft(
+  { connector, feeds, connectedAt, historyDays }: Planned,
+  name: FeedName,
+): number {
   if (!connector.feeds[name]?.history) return 0;
   const to = feeds[name]?.history?.to ?? connectedAt;
   return Math.max(0, to - (connectedAt - historyDays * dayMs));
@@ -196,7 +209,11 @@ export const silentMs = dayMs;
 /** Unavailable when refused or nothing came for a day; otherwise degraded, or a warning. */
 export function healthOf(
   planned: Planned,
-  { refusedAt, succeededAt, now }: { refusedAt: number | null; succeededAt: number | null; now: number },
+  {
+    refusedAt,
+    succeededAt,
+    now,
+  }: { refusedAt: number | null; succeededAt: number | null; now: number },
 ): HealthStatus {
   if (refusedAt !== null) return 3;
   const quietFor = now - (succeededAt ?? planned.connectedAt);
@@ -210,5 +227,7 @@ export function healthOf(
 /** Whether a feed has failed for so long that people should know. */
 export function isFailing({ feeds }: Planned, name: FeedName, now: number): boolean {
   const problem = feeds[name]?.problem;
-  return problem !== undefined && (problem.kind === 'not permitted' || now - problem.since > lateMs);
+  return (
+    problem !== undefined && (problem.kind === 'not permitted' || now - problem.since > lateMs)
+  );
 }

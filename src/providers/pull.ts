@@ -123,7 +123,14 @@ async function openRun(env: Env, claimed: Claimed): Promise<Run> {
     },
     incidentTypeMap,
   });
-  const run: Run = { ...claimed, connector, access, api: connector.open(access), done: new Set(), saved: {} };
+  const run: Run = {
+    ...claimed,
+    connector,
+    access,
+    api: connector.open(access),
+    done: new Set(),
+    saved: {},
+  };
   return run;
 }
 
@@ -197,19 +204,34 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
   if (isNews && dumpedBytes(JSON.stringify({ ...feeds, [task.feed]: next })) > maxFeedsBytes)
     throw new Problem('unexpected', 'returns cursors that are too long');
   if (isNews) setFeed(run, task.feed, next);
-  if (isNews || now - (saved.succeededAt ?? run.succeededAt ?? 0) > successMs) saved.succeededAt = now;
+  if (isNews || now - (saved.succeededAt ?? run.succeededAt ?? 0) > successMs)
+    saved.succeededAt = now;
   // Saved now, so that a killed run need not pull it again. The last page is saved with the release.
   if (!isNews || !(page.more || task.window)) return true;
   return (await save(env, run, saved)) !== undefined;
 }
 
-const kinds = { vehicles: 'vehicle', drivers: 'driver', trips: 'trip', events: 'safetyEvent' } as const;
+const kinds = {
+  vehicles: 'vehicle',
+  drivers: 'driver',
+  trips: 'trip',
+  events: 'safetyEvent',
+} as const;
 
 /** The records of a page without those too large, which are listed as refused. */
-async function readable(env: Env, run: Run, { feed }: Task, { records }: Found): Promise<ProviderRecord[]> {
+async function readable(
+  env: Env,
+  run: Run,
+  { feed }: Task,
+  { records }: Found,
+): Promise<ProviderRecord[]> {
   if (run.access.tooLarge.length === 0) return records;
   const ids = run.access.tooLarge.map((id) => idFrom(id) ?? '');
-  const refused = ids.map((sourceId) => ({ kind: kinds[feed], sourceId, reason: 'is too large to be read' }));
+  const refused = ids.map((sourceId) => ({
+    kind: kinds[feed],
+    sourceId,
+    reason: 'is too large to be read',
+  }));
   await keepRefusals(env, run, refused, Date.now());
   return records.filter(({ sourceId }) => sourceId !== null && !ids.includes(String(sourceId)));
 }

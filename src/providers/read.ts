@@ -93,7 +93,8 @@ export function place(latitude: unknown, longitude: unknown, address?: unknown):
   if (latitude === null || longitude === null || latitude === undefined || longitude === undefined)
     return null;
   if (latitude === 0 && longitude === 0) return null;
-  const name = typeof address === 'string' && isPrintable(address) ? address.trim().slice(0, maxAddress) : '';
+  const name =
+    typeof address === 'string' && isPrintable(address) ? address.trim().slice(0, maxAddress) : '';
   return { latitude, longitude, ...(name !== '' && { address: name }) };
 }
 
@@ -107,7 +108,9 @@ export const usablePlace = (first: unknown, ...others: unknown[]): unknown =>
 
 /** The first of these that can be a VIN, otherwise the first there is. */
 export const usableVin = (...vins: unknown[]): unknown =>
-  vins.find((vin) => typeof vin === 'string' && vin.trim().length <= maxVinBytes && vinOf(vin) !== '') ??
+  vins.find(
+    (vin) => typeof vin === 'string' && vin.trim().length <= maxVinBytes && vinOf(vin) !== '',
+  ) ??
   vins.find((vin) => vin !== null) ??
   null;
 
@@ -121,7 +124,8 @@ export function secondsBetween(start: unknown, end: unknown): number | null {
 }
 
 /** A year, also as text; null for what is none, such as `"0"`. */
-export const yearIn = (year: unknown): number | null => (/^\d{4}$/.test(String(year)) ? Number(year) : null);
+export const yearIn = (year: unknown): number | null =>
+  /^\d{4}$/.test(String(year)) ? Number(year) : null;
 
 /** Milliseconds since 1970 of a time as records may have it, or NaN. */
 export const msOf = (time: unknown): number => Date.parse(String(mendTime(time)));
@@ -137,9 +141,14 @@ export async function namesOf(
   const wanted = new Set(ids);
   const names = new Map<unknown, unknown>();
   let place: Json | undefined = null;
-  for (let pages = 0; place !== undefined && names.size < wanted.size && pages < mostNamePages; pages++) {
+  for (
+    let pages = 0;
+    place !== undefined && names.size < wanted.size && pages < mostNamePages;
+    pages++
+  ) {
     const { items, next }: { items: unknown[]; next: Json | undefined } = await page(place);
-    for (const item of items) if (wanted.has(at(item, 'id'))) names.set(at(item, 'id'), nameOf(item));
+    for (const item of items)
+      if (wanted.has(at(item, 'id'))) names.set(at(item, 'id'), nameOf(item));
     place = next;
   }
   return names;
@@ -147,7 +156,9 @@ export async function namesOf(
 
 /** An id, which some providers send as a number; undefined if it is missing. */
 export const idFrom = (id: unknown): string | undefined =>
-  (typeof id === 'string' && id !== '') || typeof id === 'number' ? String(id).slice(0, maxName) : undefined;
+  (typeof id === 'string' && id !== '') || typeof id === 'number'
+    ? String(id).slice(0, maxName)
+    : undefined;
 
 /** A provider's name as one line of at most 200 characters, if it is text; '' otherwise. */
 export const nameFrom = (given: unknown): string =>

@@ -6,7 +6,12 @@ import { accessTo, isWithdrawn } from './connect.ts';
 import { adviceFor, Problem } from './connector.ts';
 import { connectorOf } from './registry.ts';
 
-type Accident = { eventId: string; connectionId: string; eventTime: string; reportUrl: string | null };
+type Accident = {
+  eventId: string;
+  connectionId: string;
+  eventTime: string;
+  reportUrl: string | null;
+};
 
 /** A link to an accident's report that can be opened now, or why there is none, as a sentence. */
 export async function findReport(

@@ -11,8 +11,15 @@ export async function isHmac(
 ): Promise<boolean> {
   try {
     const { key, signature } = signing();
-    const imported = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash }, false, ['verify']);
-    return await crypto.subtle.verify('HMAC', imported, signature, await new Blob(parts).arrayBuffer());
+    const imported = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash }, false, [
+      'verify',
+    ]);
+    return await crypto.subtle.verify(
+      'HMAC',
+      imported,
+      signature,
+      await new Blob(parts).arrayBuffer(),
+    );
   } catch {
     return false; // neither base64 nor hexadecimal, or an empty key
   }

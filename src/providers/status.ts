@@ -42,7 +42,13 @@ export async function pullStatus(env: Env, caller: Caller, id: string) {
   const own = sql`(select connection_id from pulls where connection_id = ${id} and account_id = ${caller.accountId})`;
   const { pulls, problems, words } = await asCaller(env, caller, (db) => ({
     pulls: read<PullRow>(db)`${row} where p.connection_id = ${own}`,
-    problems: read<{ kind: string; sourceId: string; accepted: number; reason: string; at: number }>(db)`
+    problems: read<{
+      kind: string;
+      sourceId: string;
+      accepted: number;
+      reason: string;
+      at: number;
+    }>(db)`
       select kind, source_id as sourceId, accepted, reason, at from pull_refusals
       where connection_id = ${own} order by at desc`,
     words: selectWords(db, own),
@@ -51,7 +57,10 @@ export async function pullStatus(env: Env, caller: Caller, id: string) {
   const summary = found && summaryOf(found);
   if (!summary) return undefined;
   const map = found.incidentTypeMap;
-  const feed = { provider: found.provider, incidentTypeMap: map === null ? undefined : JSON.parse(map) };
+  const feed = {
+    provider: found.provider,
+    incidentTypeMap: map === null ? undefined : JSON.parse(map),
+  };
   const those = (accepted: number) =>
     problems.flatMap(({ accepted: is, ...one }) => (is === accepted ? [one] : []));
   return { ...summary, refusals: those(0), warnings: those(1), unmapped: unmappedOf(feed, words) };
@@ -59,8 +68,11 @@ export async function pullStatus(env: Env, caller: Caller, id: string) {
 export type PullStatus = NonNullable<Awaited<ReturnType<typeof pullStatus>>>;
 
 /** How a connection's pulls are doing, without refused records and labels; reads two rows. */
-export const pullSummary = async (env: Env, caller: Caller, id: string): Promise<PullSummary | undefined> =>
-  (await summariesOf(env, caller, sql`(${id})`)).get(id);
+export const pullSummary = async (
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<PullSummary | undefined> => (await summariesOf(env, caller, sql`(${id})`)).get(id);
 
 /** How the pulls of these connections are doing, by their ids; those that do not pull are left out. */
 export const pullSummaries = (
@@ -96,7 +108,9 @@ function summaryOf(found: PullRow) {
   return {
     ...shown,
     hasWebhookSecret: found.hasWebhookSecret === 1,
-    feeds: feedNames.filter((name) => connector.feeds[name]).map((name) => feedStatus(planned, name)),
+    feeds: feedNames
+      .filter((name) => connector.feeds[name])
+      .map((name) => feedStatus(planned, name)),
   };
 }
 export type PullSummary = NonNullable<ReturnType<typeof summaryOf>>;

@@ -107,7 +107,8 @@ export async function save(
   const ended = end === undefined ? sql.empty() : sql`claimed_until = 0, claim = null,`;
   const { connectionId: id, accountId, claim } = claimed;
   const now = Date.now();
-  const healthy = health && sql`health = ${health}, health_at = iif(health = ${health}, health_at, ${now}),`;
+  const healthy =
+    health && sql`health = ${health}, health_at = iif(health = ${health}, health_at, ${now}),`;
   const isNow = sql`exists (select 1 from pulls where connection_id = ${id} and health = ${health ?? null})`;
   const { saved } = await transaction(
     db,

@@ -15,7 +15,8 @@ const inQuery = /^\/(portal\/sign-in(?=\/link$)|portal\/connect(?=\/withdraw$|$)
 /** What a request names a cell by, if anything. @throws Refusal: unauthenticated, for a malformed credential */
 export function cellOf(request: Request): Named | undefined {
   const { pathname, searchParams } = new URL(request.url);
-  const [, by, id = searchParams.get('secret')] = inPath.exec(pathname) ?? inQuery.exec(pathname) ?? [];
+  const [, by, id = searchParams.get('secret')] =
+    inPath.exec(pathname) ?? inQuery.exec(pathname) ?? [];
   if (by && id) return { by, key: id, cell: cellIn(id) };
   const attempt = pathname.startsWith('/portal/sso/') ? attemptCookieOf(request) : undefined;
   if (attempt) return { by: 'sso', key: attempt, cell: cellIn(attempt) };

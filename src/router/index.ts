@@ -47,7 +47,10 @@ router.onError((error, c) => {
   const response = renderFailure(error, c);
   if (response.status !== statusOf('unavailable') || !c.req.header('accept')?.includes('text/html'))
     return response;
-  return c.html(plainPage('Not available', `${down}<p>Request ${c.get('requestId')}</p>`), response);
+  return c.html(
+    plainPage('Not available', `${down}<p>Request ${c.get('requestId')}</p>`),
+    response,
+  );
 });
 
 export default { fetch: router.fetch } satisfies ExportedHandler<Env>;

@@ -26,7 +26,10 @@ export async function moveAccount(
   for (let parts = 0, done = { part: '', problem: null as string | null }; ; parts++) {
     const isLast = parts === maxParts || Date.now() > until;
     const body = JSON.stringify({ ...asked, done: { ...done, isLast } });
-    const reply = await ask(from, new Request(request.url, { method: 'POST', headers: ours, body }));
+    const reply = await ask(
+      from,
+      new Request(request.url, { method: 'POST', headers: ours, body }),
+    );
     const part = reply.headers.get(partHeader);
     if (part === null) return reply;
     theirs.set(partHeader, part);

@@ -18,10 +18,14 @@ export async function ask(c: Context, cell: string, request: Request): Promise<R
   const ms = /^\/(?:operator|portal)\b/.test(c.req.path) ? 120_000 : longestMs + 2_000;
   c.set('cell', cell);
   try {
-    const reply = await inTime(Promise.resolve(boundCells<Fetcher>(c.env).get(cell)?.fetch(request)), ms);
+    const reply = await inTime(
+      Promise.resolve(boundCells<Fetcher>(c.env).get(cell)?.fetch(request)),
+      ms,
+    );
     if (!reply) throw new Error('not bound');
     // Whatever fails in a cell's place says so without the id that the cell gives each request.
-    if (reply.status >= 500 && !reply.headers.has('X-Request-Id')) throw new Error(`status ${reply.status}`);
+    if (reply.status >= 500 && !reply.headers.has('X-Request-Id'))
+      throw new Error(`status ${reply.status}`);
     return reply;
   } catch (error) {
     fault('error', 'A cell does not respond', { cell }, error);
@@ -57,7 +61,8 @@ export async function pass(c: Context, named: Named): Promise<Response> {
 
 /** Whether this is how a cell refuses what it does not know. */
 function isUnknown({ by }: Named, { status, headers }: Response): boolean {
-  if (by === 'session') return headers.get('Location') === '/portal/sign-in' && !headers.has('Set-Cookie');
+  if (by === 'session')
+    return headers.get('Location') === '/portal/sign-in' && !headers.has('Set-Cookie');
   if (by === 'portal/sign-in') return status === statusOf('invalid');
   return status === statusOf(by === 'portal/connect' ? 'not found' : 'unauthenticated');
 }
@@ -90,7 +95,8 @@ export async function askAll(c: Context): Promise<Response> {
   if (byProvider[0]) return byProvider[0];
   const successes = asked.map(async (one) => ((await one).ok ? one : Promise.reject(await one)));
   return Promise.any(successes).catch(
-    ({ errors }) => errors.find((one: unknown) => one instanceof Response) ?? Promise.reject(errors[0]),
+    ({ errors }) =>
+      errors.find((one: unknown) => one instanceof Response) ?? Promise.reject(errors[0]),
   );
 }
 
@@ -118,7 +124,12 @@ type Reply = { status: number; message: string; retryAfter: number; data: object
 
 const nothing = { queueBacklog: null, oldestDueSeconds: null, sweptSecondsAgo: null, size: null };
 const data = { database: 'unavailable', ...nothing };
-const down: Reply = { status: statusOf('unhealthy'), message: 'Does not respond', retryAfter: 60, data };
+const down: Reply = {
+  status: statusOf('unhealthy'),
+  message: 'Does not respond',
+  retryAfter: 60,
+  data,
+};
 
 /** The health of all cells; `data` is of the first that is ill. @throws Refusal */
 export async function health(c: Context): Promise<Response> {
@@ -129,9 +140,14 @@ export async function health(c: Context): Promise<Response> {
   const cells = await Promise.all(
     names.map(async (cell) => ({ cell, ...(await replyOf(cell).catch(() => down)) })),
   );
-  const said = (some: typeof cells) => some.map(({ cell, message }) => `${cell}: ${message}`).join('; ');
+  const said = (some: typeof cells) =>
+    some.map(({ cell, message }) => `${cell}: ${message}`).join('; ');
   const ill = cells.filter(({ status }) => status >= statusOf('invalid'));
   if (ill[0]) throw new Refusal({ ...ill[0], kind: 'unhealthy', message: said(ill) });
   identify(c);
-  return ok(c, said(cells.filter(({ message }) => message !== 'Healthy')) || 'Healthy', cells[0]?.data);
+  return ok(
+    c,
+    said(cells.filter(({ message }) => message !== 'Healthy')) || 'Healthy',
+    cells[0]?.data,
+  );
 }

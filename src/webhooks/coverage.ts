@@ -28,7 +28,8 @@ export const recipientOf = (env: Env): SQL => sql`coalesce(
     and ${config(env).emailFrom ? 1 : 0}))`;
 
 /** Why nobody is, and the warning. */
-export const whyUncovered = 'No active webhook receives them, and no person or channel is notified.';
+export const whyUncovered =
+  'No active webhook receives them, and no person or channel is notified.';
 export const uncovered = `Nobody is notified of accidents of this connection. ${whyUncovered}`;
 
 const selectCovered = (env: Env, db: Database, { accountId }: Caller, id: string) =>

@@ -43,7 +43,8 @@ const CustomHeaders = v.pipe(
       'X-Forwarded-*, Delivery-*, Webhook-* and the like)',
   ),
   v.check(
-    (map) => unique(Object.keys(map).map((name) => name.toLowerCase())).length === Object.keys(map).length,
+    (map) =>
+      unique(Object.keys(map).map((name) => name.toLowerCase())).length === Object.keys(map).length,
     'must not name a header twice',
   ),
   v.metadata({ type: 'object', maxProperties: 50, additionalProperties: { type: 'string' } }),
@@ -155,8 +156,12 @@ export const eachField = <P extends keyof WebhookField & keyof Fields[FieldName]
 
 export const fieldNames = Object.keys(webhookFields) as FieldName[]; // as declared above
 
-export type PlainField = { [N in FieldName]: Fields[N]['plain'] extends true ? N : never }[FieldName];
-export const plainFields = fieldNames.filter((name): name is PlainField => webhookFields[name].plain);
+export type PlainField = {
+  [N in FieldName]: Fields[N]['plain'] extends true ? N : never;
+}[FieldName];
+export const plainFields = fieldNames.filter(
+  (name): name is PlainField => webhookFields[name].plain,
+);
 
 export function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
   return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>; // these very properties

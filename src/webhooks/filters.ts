@@ -60,7 +60,10 @@ export function unmatchable(webhook: {
 /** SQL for whether stored filters, if any, can match with these types. */
 export const canMatch = (filters: SQL, notificationTypes: NotificationType[]): SQL =>
   sql.join(
-    [sql`true`, ...withoutType(notificationTypes).map(([name]) => sql`${filters}->${name} is null`)],
+    [
+      sql`true`,
+      ...withoutType(notificationTypes).map(([name]) => sql`${filters}->${name} is null`),
+    ],
     sql` and `,
   );
 

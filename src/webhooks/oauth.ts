@@ -19,8 +19,14 @@ const reserved = /^(?:grant_type|client_id|client_secret|scope)$/i;
 
 const Params = v.pipe(
   Texts,
-  v.check((map) => Object.keys(map).length <= paramLimits.max, `can have at most ${paramLimits.max} entries`),
-  v.check((map) => JSON.stringify(map).length <= paramLimits.bytes, 'can be at most 2 KiB in total'),
+  v.check(
+    (map) => Object.keys(map).length <= paramLimits.max,
+    `can have at most ${paramLimits.max} entries`,
+  ),
+  v.check(
+    (map) => JSON.stringify(map).length <= paramLimits.bytes,
+    'can be at most 2 KiB in total',
+  ),
   v.check(
     (map) => Object.keys(map).every((name) => /^[\w.:~-]{1,60}$/.test(name)),
     `names must be letters, digits and - . _ : ~, at most ${paramLimits.name}`,
@@ -66,7 +72,8 @@ export async function sealClient(
   { tokenUrl, clientId, scope, clientSecret, params = {} }: OAuthInput,
   before?: Sealed | null,
 ): Promise<Sealed> {
-  const kept = before && clientSecret === undefined ? await openClient(env, webhookId, before) : undefined;
+  const kept =
+    before && clientSecret === undefined ? await openClient(env, webhookId, before) : undefined;
   const isSame = kept?.tokenUrl === tokenUrl && kept.clientId === clientId;
   const secret = clientSecret ?? (isSame ? kept.clientSecret : undefined);
   if (secret === undefined) throw invalidField('oauth.clientSecret', 'is required');
@@ -78,7 +85,11 @@ export async function sealClient(
 }
 
 /** Decrypts a client. @throws Error, as `unseal` does */
-export async function openClient(env: Env, webhookId: string, sealed: Sealed): Promise<OAuthClient> {
+export async function openClient(
+  env: Env,
+  webhookId: string,
+  sealed: Sealed,
+): Promise<OAuthClient> {
   const { params, ...client } = await unseal(env, webhookId, sealed);
   return { ...client, ...(params && { params: JSON.parse(params) }) } as OAuthClient; // as `sealClient` made it
 }

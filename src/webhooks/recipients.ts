@@ -27,7 +27,12 @@ export const newsAmong = (
   where ${isNew(type)}`;
 
 /** A webhook that subscribes; its filters and, among those of vehicles, the connections that it covers, as JSON. */
-export type Subscriber = { id: string; name: string | null; filters: string | null; covered: string };
+export type Subscriber = {
+  id: string;
+  name: string | null;
+  filters: string | null;
+  covered: string;
+};
 
 /** SQL for the webhooks that subscribe to a type of notifications of a connection. */
 export const subscribers = (connectionId: string, type: NotificationType): SQL => sql`
@@ -49,7 +54,8 @@ export function recipientsAmong(all: Subscriber[]) {
     return webhooks
       .filter(
         ({ filters, covered }) =>
-          !filters || lets(filters, notification, covered.has(connectionId) ? ofVehicle : undefined),
+          !filters ||
+          lets(filters, notification, covered.has(connectionId) ? ofVehicle : undefined),
       )
       .map(({ webhook }) => webhook);
   };
@@ -65,10 +71,13 @@ function lets(
 ): boolean {
   const passes =
     'eventRisk' in data
-      ? data.eventRisk >= (minEventRisk ?? 0) && overlaps(incidentTypes, data.translatedIncidentTypes)
+      ? data.eventRisk >= (minEventRisk ?? 0) &&
+        overlaps(incidentTypes, data.translatedIncidentTypes)
       : overlaps(accidentLevels, [level]);
   return passes && overlaps(groupKeys, groups);
 }
 
-const overlaps = (wanted: readonly unknown[] | undefined, has: readonly unknown[] | undefined): boolean =>
-  !wanted || !has || has.some((one) => wanted.includes(one));
+const overlaps = (
+  wanted: readonly unknown[] | undefined,
+  has: readonly unknown[] | undefined,
+): boolean => !wanted || !has || has.some((one) => wanted.includes(one));

@@ -11,7 +11,13 @@ import { starter } from './deliveries/consumer.ts';
 import { countReplayable, replay } from './deliveries/read/replay.ts';
 import { ReplayInput, type ReplayOutcome } from './deliveries/read/schema.ts';
 import { fieldNames, pick } from './fields.ts';
-import { parseWebhook, TestInput, WebhookInput, type WebhookOutput, WebhookUpdate } from './schema.ts';
+import {
+  parseWebhook,
+  TestInput,
+  WebhookInput,
+  type WebhookOutput,
+  WebhookUpdate,
+} from './schema.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -87,8 +93,16 @@ async function test(c: Context) {
   const input = parse(TestInput, await readJson(c, largestBody));
   const webhook = await requireWebhook(c);
   const { env, executionCtx } = c;
-  const [caller, requestId, start] = [c.get('caller'), c.get('requestId'), starter(env, executionCtx)];
-  return ok(c, 'Test sent', await sendTest(env, caller, requestId, webhook, madeUp(input, webhook), start));
+  const [caller, requestId, start] = [
+    c.get('caller'),
+    c.get('requestId'),
+    starter(env, executionCtx),
+  ];
+  return ok(
+    c,
+    'Test sent',
+    await sendTest(env, caller, requestId, webhook, madeUp(input, webhook), start),
+  );
 }
 
 function pausing(paused: boolean) {
@@ -132,7 +146,12 @@ const withoutSecrets = ({ oauth, ...webhook }: WebhookOutput): WebhookOutput => 
   ...(oauth && { oauth: pick(oauth, ['tokenUrl', 'clientId', 'scope']) }),
 });
 
-const present = ({ createdAt, signingSecret, pausedAt, ...webhook }: SavedWebhook): WebhookOutput => ({
+const present = ({
+  createdAt,
+  signingSecret,
+  pausedAt,
+  ...webhook
+}: SavedWebhook): WebhookOutput => ({
   ...pick(webhook, ['id', ...fieldNames]),
   createdAt: timestamp(createdAt),
   ...(signingSecret !== undefined && { signingSecret }),

@@ -1,5 +1,10 @@
 import * as v from 'valibot';
-import { maxUrlLength, type ReceiverPolicy, receiverProblem, urlProblems } from '../platform/address.ts';
+import {
+  maxUrlLength,
+  type ReceiverPolicy,
+  receiverProblem,
+  urlProblems,
+} from '../platform/address.ts';
 import { invalid, invalidField } from '../platform/errors.ts';
 import { checked, isObject, Line, maxErrors, sentence, UtcTime, Uuid } from '../platform/fields.ts';
 import { eachField } from './fields.ts';
@@ -43,7 +48,9 @@ export const WebhookOutput = v.object({
 export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
 
 /** What only responses show: requests may repeat it, so that a webhook can be sent back as it was read. */
-const readOnly = Object.keys(WebhookOutput.entries).filter((name) => !(name in WebhookInput.entries));
+const readOnly = Object.keys(WebhookOutput.entries).filter(
+  (name) => !(name in WebhookInput.entries),
+);
 
 /** A test of a webhook; without a level, all levels of an accident. */
 export const TestInput = v.pipe(
@@ -52,7 +59,10 @@ export const TestInput = v.pipe(
     level: v.optional(Level),
   }),
   v.forward(
-    v.check(({ type, level }) => type === ACCIDENT || level === undefined, 'is for accidents alone'),
+    v.check(
+      ({ type, level }) => type === ACCIDENT || level === undefined,
+      'is for accidents alone',
+    ),
     ['level'],
   ),
 );

@@ -76,10 +76,23 @@ export async function createWebhook(
   const create = (db: Database) => ({
     known: ownsConnections(db, caller, input),
     room: refuseUnless(db, room, `An account can have at most ${maxWebhooks} webhooks`),
-    inserted: insertRow(db, webhooks, { id, accountId, createdAt: Date.now(), ...columns, ...labels }),
+    inserted: insertRow(db, webhooks, {
+      id,
+      accountId,
+      createdAt: Date.now(),
+      ...columns,
+      ...labels,
+    }),
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
-    audited: audit(db, caller, 'created', 'webhooks', id, columns.allConnections ? ['allConnections'] : []),
+    audited: audit(
+      db,
+      caller,
+      'created',
+      'webhooks',
+      id,
+      columns.allConnections ? ['allConnections'] : [],
+    ),
     created: selectWebhooks(db, ownWebhook(caller, id)),
   });
   const { created } = await savingUrl(() => asCaller(env, caller, create));
@@ -110,10 +123,16 @@ export async function updateWebhook(
 ): Promise<SavedWebhook> {
   const before = await findRow(env, caller, id);
   const fields = before && (await changedFields(env, before, { ...input, ...labels }));
-  const { secret, headers, filters, signing, ...columns } = await columnsOf(env, id, input, before?.oauth);
+  const { secret, headers, filters, signing, ...columns } = await columnsOf(
+    env,
+    id,
+    input,
+    before?.oauth,
+  );
   const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
   const own = ownWebhook(caller, id);
-  const changed = 'This webhook has been changed since you opened it. Open it again, then make your changes.';
+  const changed =
+    'This webhook has been changed since you opened it. Open it again, then make your changes.';
   const save = (db: Database) => ({
     current: refuseUnless(
       db,
@@ -143,12 +162,18 @@ export async function updateWebhook(
 }
 
 /** Gives a webhook a new signing secret; the old one signs as well for 24 hours. @throws Refusal: invalid */
-export async function rotateSecret(env: Env, caller: Caller, id: string): Promise<{ signingSecret: string }> {
+export async function rotateSecret(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<{ signingSecret: string }> {
   const found = await findRow(env, caller, id);
   if (!found) throw invalid('Invalid webhook id');
   if (found.signing === null) throw invalid('Deliveries of this webhook are not signed');
   const signingSecret = newSecret();
-  const sealed = JSON.stringify(await sealSecret(env, id, signingSecret, JSON.parse(found.signing)));
+  const sealed = JSON.stringify(
+    await sealSecret(env, id, signingSecret, JSON.parse(found.signing)),
+  );
   const isUnchanged = sql`id = ${id} and signing = ${found.signing}`;
   const rotate = (db: Database) => ({
     audited: audit(db, caller, 'changed', 'webhooks', isUnchanged, ['signingSecret']),
@@ -200,7 +225,9 @@ export async function setReceiverLimits(
 ): Promise<void> {
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
-    write(db)`update webhooks set ${assigned(webhooks, { id, ...limits })} where ${ownWebhook(caller, id)}`,
+    write(
+      db,
+    )`update webhooks set ${assigned(webhooks, { id, ...limits })} where ${ownWebhook(caller, id)}`,
     audit(db, caller, 'changed', 'webhooks', id, Object.keys(limits)),
   ]);
 }
@@ -222,7 +249,11 @@ const unlessUnmatchable = (types: NotificationType[]): SQL =>
   sql`case when ${canMatch(sql`${webhooks.filters}`, types)} then ${webhooks.filters} else ${refuse(filtersWithoutType)} end`;
 
 /** A token limited to some connections must name those of its own. */
-function ownsConnections(db: Database, caller: Caller, { connectionIds: ids, allConnections }: WebhookInput) {
+function ownsConnections(
+  db: Database,
+  caller: Caller,
+  { connectionIds: ids, allConnections }: WebhookInput,
+) {
   const within = isWithin(caller, sql`id`);
   const own = and(sql`id in ${jsonList(ids)} and account_id = ${caller.accountId}`, within);
   const isNamed = !within || (ids.length > 0 && !allConnections);

@@ -21,7 +21,9 @@ const endless = '';
 
 async function stillSigning(env: Env, webhookId: string, sealed: Sealed): Promise<Secrets> {
   const secrets = await unseal(env, webhookId, sealed);
-  return Object.entries(secrets).filter(([, until]) => until === endless || Number(until) > Date.now());
+  return Object.entries(secrets).filter(
+    ([, until]) => until === endless || Number(until) > Date.now(),
+  );
 }
 
 /** Encrypts a webhook's new secret; those of `before` still sign for a day. @throws Error, as `unseal` does */
@@ -41,7 +43,11 @@ export async function sealSecret(
 }
 
 /** The keys that sign a webhook's calls now, newest first. @throws Error, as `unseal` does */
-export async function signingKeys(env: Env, webhookId: string, sealed: Sealed): Promise<CryptoKey[]> {
+export async function signingKeys(
+  env: Env,
+  webhookId: string,
+  sealed: Sealed,
+): Promise<CryptoKey[]> {
   const secrets = await stillSigning(env, webhookId, sealed);
   return Promise.all(secrets.map(([secret]) => importKey(secret)));
 }

@@ -35,13 +35,21 @@ export async function listWebhooks(env: Env, caller: Caller): Promise<StoredWebh
   return Promise.all(rows.map((row) => opened(env, row)));
 }
 
-export async function findWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook | undefined> {
+export async function findWebhook(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<StoredWebhook | undefined> {
   const row = await findRow(env, caller, id);
   return row && opened(env, row);
 }
 
 /** The account's webhook with what is encrypted and never shown; undefined for an unknown id. */
-export async function findRow(env: Env, caller: Caller, id: string): Promise<SelectedWebhook | undefined> {
+export async function findRow(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<SelectedWebhook | undefined> {
   const [row] = await asCaller(env, caller, (db) => selectWebhooks(db, ownWebhook(caller, id)));
   return row;
 }
@@ -75,7 +83,9 @@ export async function changedFields(
 /** Equal for equal values; what is empty, false or missing is the same. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value || {}, (_, one) =>
-    one instanceof Object && !Array.isArray(one) ? Object.fromEntries(Object.entries(one).sort()) : one,
+    one instanceof Object && !Array.isArray(one)
+      ? Object.fromEntries(Object.entries(one).sort())
+      : one,
   );
 
 /** Changes each time a webhook is saved: its headers get a new nonce. */

@@ -118,7 +118,10 @@ describe('an invitation', () => {
   it('that nobody takes up is forgotten with a later one, after 14 days', async () => {
     const [old, fresh] = [newAddress(), newAddress()];
     await invite(ours, old);
-    await rows('update portal_users set created_at = created_at - 14 * 86400000 where email = ?1', old);
+    await rows(
+      'update portal_users set created_at = created_at - 14 * 86400000 where email = ?1',
+      old,
+    );
     await invite(ours, fresh);
     expect(await usersOf(us, old)).toEqual([]);
     expect(await usersOf(us, fresh)).toHaveLength(1);
@@ -127,7 +130,8 @@ describe('an invitation', () => {
 
 it('operators add whoever is a person of another account, and nobody twice', async () => {
   const { email } = await signIn(them);
-  const add = ({ accountId }: World) => operator.post(`/operator/accounts/${accountId}/users`, { email });
+  const add = ({ accountId }: World) =>
+    operator.post(`/operator/accounts/${accountId}/users`, { email });
   expect(await add(us)).toMatchObject({ status: 200, data: { pending: true } });
   expect(await add(them)).toMatchObject(invalid('This address cannot be added', 'email'));
 });
@@ -163,7 +167,9 @@ it('links lead to the configured origin, whatever host a request names', async (
 });
 
 it('links are escaped in mail, as the names in them are', async () => {
-  const account = await operator.post<{ id: string }>('/operator/accounts', { name: '<b>Acme</b>' });
+  const account = await operator.post<{ id: string }>('/operator/accounts', {
+    name: '<b>Acme</b>',
+  });
   const email = newAddress();
   await operator.post(`/operator/accounts/${account.data.id}/users`, { email });
   await ask('POST', '/portal/sign-in', { fields: { email } });

@@ -15,7 +15,12 @@ const add = (table: 'accounts' | 'connections' | 'tokens' | 'portal_users', coun
     (i) => {
       const id = `extra-${us.accountId}-${i}`;
       const ours = table !== 'accounts' && { account_id: us.accountId };
-      const own = { tokens: { hash: id }, portal_users: { email: id }, accounts: {}, connections: {} }[table];
+      const own = {
+        tokens: { hash: id },
+        portal_users: { email: id },
+        accounts: {},
+        connections: {},
+      }[table];
       return { id, created_at: Date.now() + Math.floor(i / 2), ...ours, ...own };
     },
     { usual: { name: 'extra', provider: 'motive', scope: 'api' } },
@@ -62,29 +67,33 @@ it.each(['0', '-1', 'x', '1.5'])(
 it.each([
   ['/portal/settings/tokens', 'tokens', (): string => us.tokenId],
   ['/portal/settings/people', 'portal_users', (): string => 'extra-last'],
-] as const)('in the portal %s leads to everything, however much there is', async (path, table, wanted) => {
-  const { get } = await signIn(us);
-  await add(table, 250);
-  if (table === 'portal_users')
-    await rows(
-      "insert into portal_users (id, account_id, email, created_at) values ('extra-last', ?1, 'last@example.com', ?2)",
-      us.accountId,
-      Date.now() + 1000,
-    );
-  let pages = 0;
-  let page = '';
-  for (let next: string | undefined = path; next; pages++) {
-    const reply: Response = await get(next);
-    expect(reply.status).toBe(200);
-    page = await reply.text();
-    next = /href="([^"]*)">Next</.exec(page)?.[1]?.replaceAll('&amp;', '&');
-  }
-  expect(pages).toBe(3);
-  expect(page).toContain(`${path}/${wanted()}/`);
-  await rows(`delete from ${table} where id like 'extra-%'`);
-});
+] as const)(
+  'in the portal %s leads to everything, however much there is',
+  async (path, table, wanted) => {
+    const { get } = await signIn(us);
+    await add(table, 250);
+    if (table === 'portal_users')
+      await rows(
+        "insert into portal_users (id, account_id, email, created_at) values ('extra-last', ?1, 'last@example.com', ?2)",
+        us.accountId,
+        Date.now() + 1000,
+      );
+    let pages = 0;
+    let page = '';
+    for (let next: string | undefined = path; next; pages++) {
+      const reply: Response = await get(next);
+      expect(reply.status).toBe(200);
+      page = await reply.text();
+      next = /href="([^"]*)">Next</.exec(page)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect(pages).toBe(3);
+    expect(page).toContain(`${path}/${wanted()}/`);
+    await rows(`delete from ${table} where id like 'extra-%'`);
+  },
+);
 
-const issue = (path: string, more: object = {}) => operator.post<Named>(path, { name: 'one more', ...more });
+const issue = (path: string, more: object = {}) =>
+  operator.post<Named>(path, { name: 'one more', ...more });
 
 it('an account has at most 200 active API tokens, until one is revoked', async () => {
   const path = `/operator/accounts/${us.accountId}/tokens`;

@@ -12,7 +12,8 @@ const { stack, browser, context, outside } = await openBrowser({ permissions });
 const page = await context.newPage();
 const complaints: string[] = [];
 page.on('console', (message) => {
-  if (['error', 'warning'].includes(message.type())) complaints.push(`${page.url()}: ${message.text()}`);
+  if (['error', 'warning'].includes(message.type()))
+    complaints.push(`${page.url()}: ${message.text()}`);
 });
 page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error}`));
 
@@ -35,13 +36,16 @@ it('each operation of the reference can be tried out, unless it is a call of our
   const buttons = page.getByRole('button', { name: /^Try it/ });
   const names = await buttons.evaluateAll((all) => all.map((button) => button.ariaLabel));
   expect(names.toSorted()).toEqual(offered.toSorted());
-  for (const { post } of Object.values(document.webhooks)) await operation(post?.summary ?? '').waitFor();
+  for (const { post } of Object.values(document.webhooks))
+    await operation(post?.summary ?? '').waitFor();
 });
 
 /** What the form of an operation shows once `fill` has filled it in and it was sent. */
 async function tried(call: string, fill: (form: Locator) => Promise<void>) {
   await page.getByRole('button', { name: `Try it: ${call}`, exact: true }).click();
-  const form = page.locator('form.try').filter({ has: page.getByRole('button', { name: 'Close' }) });
+  const form = page
+    .locator('form.try')
+    .filter({ has: page.getByRole('button', { name: 'Close' }) });
   await fill(form);
   await form.getByRole('button', { name: 'Send', exact: true }).click();
   const reply = form.getByRole('status');
@@ -58,7 +62,9 @@ async function tried(call: string, fill: (form: Locator) => Promise<void>) {
 it('an operation is tried out on this host, with a token that stays in the page', async () => {
   const { token, connectionId } = await journeyAccount(stack);
   await open('/docs/reference');
-  const refused = await tried('GET /webhooks', (form) => form.getByLabel('API token').fill('fds_wrong'));
+  const refused = await tried('GET /webhooks', (form) =>
+    form.getByLabel('API token').fill('fds_wrong'),
+  );
   expect(refused).toMatchObject({ caption: '401', body: { message: 'Invalid or expired token' } });
   const page1 = await tried('GET /vehicles', async (form) => {
     expect(await form.getByLabel('API token').inputValue()).toBe('fds_wrong');
@@ -82,7 +88,9 @@ it('an operation is tried out on this host, with a token that stays in the page'
     form.getByLabel('id (required)').fill(made.body.data.id),
   );
   expect(gone).toMatchObject({ caption: '200', body: { data: true } });
-  const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+  const kept = await page.evaluate(() =>
+    JSON.stringify([{ ...localStorage }, { ...sessionStorage }]),
+  );
   expect(kept).not.toContain(token);
   complaints.splice(0); // the browser complains of the 401 and the 400
 });
@@ -102,7 +110,9 @@ it('each page passes axe in light and dark, and is no wider than the smallest ph
   const visit = async (path: string) => {
     await open(path);
     const anchors = page.locator('a');
-    for (const href of await anchors.evaluateAll((all) => all.map((a) => (a as HTMLAnchorElement).href)))
+    for (const href of await anchors.evaluateAll((all) =>
+      all.map((a) => (a as HTMLAnchorElement).href),
+    ))
       links.add(href);
   };
   await expectGoodPages(page, pages, visit, { widths: [320] });
@@ -134,7 +144,9 @@ it.each(['/docs', '/docs/quick-start', '/docs/reference'])(
 
 it('every link leads somewhere', async () => {
   expect(links.size).toBeGreaterThan(pages.length);
-  const ours = [...links].map((link) => new URL(link)).filter(({ origin }) => origin === stack.baseUrl);
+  const ours = [...links]
+    .map((link) => new URL(link))
+    .filter(({ origin }) => origin === stack.baseUrl);
   for (const [path, toIt] of Map.groupBy(ours, ({ pathname }) => pathname)) {
     const reply = await fetch(stack.baseUrl + path);
     expect(reply.status, path).toBe(200);
@@ -223,15 +235,21 @@ it('a language is chosen once for all samples, and copied code has this host in 
   expect(await shown()).toEqual(['Python', 'Python', 'Python']);
   await page.getByRole('button', { name: 'Copy' }).first().click();
   await page.getByRole('button', { name: 'Copied' }).waitFor();
-  expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`BASE_URL=${stack.baseUrl}\n`);
+  expect(await page.evaluate('navigator.clipboard.readText()')).toContain(
+    `BASE_URL=${stack.baseUrl}\n`,
+  );
 });
 
 it('without JavaScript everything can be read, and the menu opens', async () => {
-  const plain = await browser.newContext({ javaScriptEnabled: false, viewport: { width: 390, height: 800 } });
+  const plain = await browser.newContext({
+    javaScriptEnabled: false,
+    viewport: { width: 390, height: 800 },
+  });
   const plainPage = await plain.newPage();
   await open('/docs/quick-start', plainPage);
   const code = plainPage.locator('figure.code');
-  for (let at = 0; at < (await code.count()); at++) expect(await code.nth(at).isVisible()).toBe(true);
+  for (let at = 0; at < (await code.count()); at++)
+    expect(await code.nth(at).isVisible()).toBe(true);
 
   await plainPage.getByRole('button', { name: 'Menu' }).click();
   await plainPage.getByRole('link', { name: 'Limits', exact: true }).click();
@@ -263,5 +281,7 @@ it('pages come with a strict policy, and the document may be read from any page'
   const download = await headersOf('/docs/fleet-data-service.openapi.json');
   expect(download.get('content-disposition')).toBe('attachment');
   expect((await headersOf('/design/design.css')).get('cache-control')).toBe('public, max-age=300');
-  expect((await headersOf('/design/geist.woff2')).get('cache-control')).toBe('public, max-age=2592000');
+  expect((await headersOf('/design/geist.woff2')).get('cache-control')).toBe(
+    'public, max-age=2592000',
+  );
 });

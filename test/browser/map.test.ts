@@ -21,7 +21,11 @@ beforeAll(async () => {
       safetyEvent({ sourceId: 'a', startedAt: minutesAgo(40), location: place(-78.5) }),
       safetyEvent({ sourceId: 'b', startedAt: minutesAgo(39), location: place(-78.46) }),
       crash({ eventTime: minutesAgo(30), location: place(-77) }),
-      crash({ sourceId: 'abroad', eventTime: minutesAgo(90), location: { latitude: 51.3, longitude: 9.5 } }),
+      crash({
+        sourceId: 'abroad',
+        eventTime: minutesAgo(90),
+        location: { latitude: 51.3, longitude: 9.5 },
+      }),
     ],
   });
   await fleetJson(stack, 'user', 'add', 'mara@example.com', '--account', us.accountId);
@@ -140,18 +144,21 @@ it('the map has the colours of the theme, also a changed one, and fits on a phon
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
 });
 
-it.each([200, 404])('a tile provider whose style is %s draws the map, or our outlines do', async (status) => {
-  const style = `${stack.baseUrl}/style.json`;
-  const json = { version: 8, sources: {}, layers: [{ id: 'b', type: 'background', paint }] };
-  await page.route(style, (route) => route.fulfill({ status, json }));
-  await page.route(stack.baseUrl + accident, async (route) => {
-    const response = await route.fetch();
-    const body = (await response.text()).replace('data-map', `data-map data-style="${style}"`);
-    await route.fulfill({ response, body });
-  });
-  await openAccident();
-  const land = status === 200 ? 'rgb(255, 0, 0)' : 'rgb(241, 243, 246)';
-  await until('it is drawn', async () => (await colors())[0] === land);
-});
+it.each([200, 404])(
+  'a tile provider whose style is %s draws the map, or our outlines do',
+  async (status) => {
+    const style = `${stack.baseUrl}/style.json`;
+    const json = { version: 8, sources: {}, layers: [{ id: 'b', type: 'background', paint }] };
+    await page.route(style, (route) => route.fulfill({ status, json }));
+    await page.route(stack.baseUrl + accident, async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace('data-map', `data-map data-style="${style}"`);
+      await route.fulfill({ response, body });
+    });
+    await openAccident();
+    const land = status === 200 ? 'rgb(255, 0, 0)' : 'rgb(241, 243, 246)';
+    await until('it is drawn', async () => (await colors())[0] === land);
+  },
+);
 
 const paint = { 'background-color': '#ff0000' };

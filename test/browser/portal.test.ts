@@ -26,7 +26,8 @@ const addUser = (email: string) =>
 /** The link of the mail that the local email service has kept; its log says where. */
 async function mailedLink(): Promise<string> {
   const log = join(dirname(stack.certificates.caFile), 'wrangler.log');
-  const kept = () => /^To: ann@example\.com$[\s\S]*?^Text: (.+)$/m.exec(readFileSync(log, 'utf8'))?.[1];
+  const kept = () =>
+    /^To: ann@example\.com$[\s\S]*?^Text: (.+)$/m.exec(readFileSync(log, 'utf8'))?.[1];
   await until('the mail is there', () => kept() !== undefined);
   return /https?:\S+/.exec(readFileSync(kept() ?? '', 'utf8'))?.[0] ?? '';
 }
@@ -62,7 +63,10 @@ const said = () => page.getByRole('status').innerText();
 it.each([true, false])(
   'a button pressed twice makes one token, and shows it if scripts run (scripts: %s)',
   async (javaScriptEnabled) => {
-    const again = await browser.newContext({ javaScriptEnabled, storageState: await context.storageState() });
+    const again = await browser.newContext({
+      javaScriptEnabled,
+      storageState: await context.storageState(),
+    });
     const tab = await again.newPage();
     const name = `Pressed twice ${javaScriptEnabled}`;
     await tab.goto(`${stack.baseUrl}/portal/settings/tokens`);
@@ -102,7 +106,9 @@ it('a simulated accident arrives by its levels, and the page shows it by itself'
   await open(`/portal/webhooks/${hook.id}`);
   await page.getByRole('button', { name: 'More actions' }).click();
   await press('Simulate an accident');
-  expect(await said()).toMatch(/^Level 1 of a test accident sent, .* Your receiver returned 204 in \d+ ms\./);
+  expect(await said()).toMatch(
+    /^Level 1 of a test accident sent, .* Your receiver returned 204 in \d+ ms\./,
+  );
   await until('three levels arrive', () => got.length === 3);
   expect(got.map(({ body }) => body.data.notificationLevel).sort()).toEqual([1, 2, 3]);
   expect(got[0]).toMatchObject({ method: 'PUT', headers: { 'x-secret': 's3cret' } });
@@ -113,7 +119,11 @@ it('a simulated accident arrives by its levels, and the page shows it by itself'
 it('safety events are filtered as the filters change, and each has a page of its own', async () => {
   const startedAt = new Date().toISOString();
   const event = (type: string) => safetyEvent({ sourceId: type, startedAt, incidentTypes: [type] });
-  const records = [vehicle({ name: '<script>alert(1)</script>' }), event('Braking'), event('Crash')];
+  const records = [
+    vehicle({ name: '<script>alert(1)</script>' }),
+    event('Braking'),
+    event('Crash'),
+  ];
   await api(stack, us.ingestKey, 'POST', '/ingest', { records });
   await open('/portal/events');
   const rows = page.locator('tbody a.cover');
@@ -137,9 +147,17 @@ it('the history of a connection is shown as it comes', async () => {
   const fleet = { organisation: 'Acme Trucking', token: 'samsara_api_made_up', vehicles, events };
   const provider = await startProvider(fakeSamsara({ ...fleet, drivers: [], trips: [] }));
   // Only operators may name a server that is not the provider's own.
-  const named = { provider: 'samsara', credential: fleet.token, baseUrl: provider.url, historyDays: 30 };
+  const named = {
+    provider: 'samsara',
+    credential: fleet.token,
+    baseUrl: provider.url,
+    historyDays: 30,
+  };
   const body = { ...named, name: 'Harbor' };
-  const { id } = await operatorOf(stack).call('POST /accounts/:id/connections', { id: us.accountId, body });
+  const { id } = await operatorOf(stack).call('POST /accounts/:id/connections', {
+    id: us.accountId,
+    body,
+  });
   pulled = `/portal/connections/${id}`;
   await open(pulled);
   expect(await heading()).toBe('Harbor');
@@ -176,7 +194,9 @@ it('a slash goes to the search, which finds a vehicle; a trip is on a map', asyn
   expect(await heading()).toBe('Hauler 9');
   await follow(page.locator('section[aria-labelledby=latest-trips] tbody a').first());
   expect(await heading()).toBe('Trip of Hauler 9');
-  expect(await page.locator('section[aria-labelledby=safety-events-on-this-trip] tbody tr').count()).toBe(2);
+  expect(
+    await page.locator('section[aria-labelledby=safety-events-on-this-trip] tbody tr').count(),
+  ).toBe(2);
   const map = page.locator('.map');
   await map.getByLabel('2 places').click();
   expect(await map.locator('.map-list a').count()).toBe(2);
@@ -198,8 +218,20 @@ it('many choices are narrowed while somebody types, and the Enter key sends noth
 
 it('pages are accessible, as wide as a phone, light, and call no other host', async () => {
   const webhook = (await api<{ id: string }[]>(stack, us.token, 'GET', '/webhooks')).data[0]?.id;
-  const [delivery] = await fleetJson<{ id: string }[]>(stack, 'delivery', 'list', '--webhook', webhook ?? '');
-  const token = await fleetJson<{ id: string }[]>(stack, 'token', 'list', '--account', us.accountId);
+  const [delivery] = await fleetJson<{ id: string }[]>(
+    stack,
+    'delivery',
+    'list',
+    '--webhook',
+    webhook ?? '',
+  );
+  const token = await fleetJson<{ id: string }[]>(
+    stack,
+    'token',
+    'list',
+    '--account',
+    us.accountId,
+  );
   const hook = `/portal/webhooks/${webhook}`;
   const settings = '/portal/settings';
   const { id: other } = await addUser('vera@example.com');
@@ -214,15 +246,30 @@ it('pages are accessible, as wide as a phone, light, and call no other host', as
     ),
     ...[pulled, `${pulled}/credential`, `${pulled}/remove`],
     ...['/portal/vehicles', '/portal/drivers', '/portal/trips', '/portal/search?q=nothing'],
-    ...[await first('/portal/vehicles'), await first('/portal/drivers'), await first('/portal/trips')],
+    ...[
+      await first('/portal/vehicles'),
+      await first('/portal/drivers'),
+      await first('/portal/trips'),
+    ],
     ...[await first('/portal/events'), '/portal/events?risk=4&from=2026-02-02&to=2026-02-01'],
     ...[await first('/portal/accidents'), '/portal/accidents', '/portal/events'],
     ...['/portal', '/portal/sign-in', '/portal/nowhere'],
-    ...['/portal/webhooks', '/portal/webhooks/new', hook, `${hook}/edit`, `${hook}/replay`, `${hook}/delete`],
+    ...[
+      '/portal/webhooks',
+      '/portal/webhooks/new',
+      hook,
+      `${hook}/edit`,
+      `${hook}/replay`,
+      `${hook}/delete`,
+    ],
     ...[`${hook}?state=failed&by=day`, `${hook}/signing`],
     `${hook}/deliveries/${delivery?.id}`,
     ...[`${settings}/tokens`, `${settings}/tokens/${token[0]?.id}/revoke`],
-    ...[`${settings}/people`, `${settings}/people/${other}/role`, `${settings}/people/${other}/remove`],
+    ...[
+      `${settings}/people`,
+      `${settings}/people/${other}/role`,
+      `${settings}/people/${other}/remove`,
+    ],
     ...[`${settings}/notifications`, `${settings}/audit`, `${settings}/account`],
   ];
   await expectGoodPages(page, paths, async (path) => {

@@ -23,7 +23,9 @@ const deployed = new Hono()
   .post('/operator/check', async (c) => {
     const { schema } = await c.req.json<{ schema: string[] }>();
     const right = schema.some((one) => /^trigger event_came: [0-9a-f]{16}$/.test(one));
-    const found = isAcme(c) ? { name: 'database', result: 'fault' } : { name: 'queue', result: 'ok' };
+    const found = isAcme(c)
+      ? { name: 'database', result: 'fault' }
+      : { name: 'queue', result: 'ok' };
     const data = right ? [{ ...found, ms: 7, detail: 'seen' }] : [];
     return c.json({ status: 200, message: 'Checked', data });
   });
@@ -38,14 +40,20 @@ const migrationsOf = ({ databases }: Cloudflare) =>
       .map((row) => row.name),
   );
 const storesOf = ({ databases, namespaces, buckets, queues }: Cloudflare) => [
-  ...databases.map(({ name, region, jurisdiction }) => `database ${name} in ${jurisdiction ?? region}`),
+  ...databases.map(
+    ({ name, region, jurisdiction }) => `database ${name} in ${jurisdiction ?? region}`,
+  ),
   ...namespaces.map(({ title, jurisdiction }) => `namespace ${title} in ${jurisdiction}`),
-  ...buckets.map(({ name, location, jurisdiction }) => `bucket ${name} in ${jurisdiction ?? location}`),
+  ...buckets.map(
+    ({ name, location, jurisdiction }) => `bucket ${name} in ${jurisdiction ?? location}`,
+  ),
   ...queues.map(({ queue_name, jurisdiction }) => `queue ${queue_name} in ${jurisdiction}`),
 ];
 /** The texts of a Worker's bindings, by their names. */
 const bound = ({ workers }: Cloudflare, worker: string) =>
-  Object.fromEntries(workers.get(worker)?.bindings.map((one) => [one.name, one.text ?? 'bound']) ?? []);
+  Object.fromEntries(
+    workers.get(worker)?.bindings.map((one) => [one.name, one.text ?? 'bound']) ?? [],
+  );
 
 it('creates everything, goes on after failures, and deploys another beside it', async () => {
   const host = `${name}.acme.workers.dev`;
@@ -91,7 +99,11 @@ it('creates everything, goes on after failures, and deploys another beside it', 
   expect(migrationsOf(account)).toEqual([migrations]);
   const lastQuery = account.calls.findLastIndex((call) => call.endsWith('/query'));
   expect(account.calls.indexOf(upload)).toBeGreaterThan(lastQuery);
-  for (const text of [`https://${host}`, 'It responds and is healthy', 'npm run fleet -- account create'])
+  for (const text of [
+    `https://${host}`,
+    'It responds and is healthy',
+    'npm run fleet -- account create',
+  ])
     expect(out).toContain(text);
   expect(out).toMatch(/Checked https:.*\n[^!]*\nqueue +ok +7 ms +seen/);
   expect(keys.map((file) => readFileSync(file, 'utf8'))).toEqual(values);
@@ -102,10 +114,14 @@ it('creates everything, goes on after failures, and deploys another beside it', 
   // Replicas are turned on before the Worker reads them, and it runs where they are.
   expect(out).toContain('✓ Lists are read from replicas of the database');
   expect(account.databases.map(({ replicated }) => replicated)).toEqual([true]);
-  expect(account.calls.indexOf(upload)).toBeGreaterThan(account.calls.lastIndexOf('PUT d1/database/:id'));
+  expect(account.calls.indexOf(upload)).toBeGreaterThan(
+    account.calls.lastIndexOf('PUT d1/database/:id'),
+  );
   const worker = account.workers.get(name);
   expect(worker?.placement ?? {}).not.toHaveProperty('mode');
-  expect([...(worker?.secrets.values() ?? [])].sort()).toEqual(values.map((text) => text.trim()).sort());
+  expect([...(worker?.secrets.values() ?? [])].sort()).toEqual(
+    values.map((text) => text.trim()).sort(),
+  );
   expect(worker?.crons).toEqual(['* * * * *']);
   const told = { READ_REPLICAS: 'true', EMAIL: 'bound', EMAIL_FROM: 'portal@example.com' };
   expect(bound(account, name)).toMatchObject({ ...told, ORIGIN: `https://${host}` });
@@ -134,7 +150,16 @@ it('creates everything, goes on after failures, and deploys another beside it', 
   const production = structuredClone(account.workers.get(name));
   const second = await deploy(
     { ...env, DEPLOY_REPLICAS: '' },
-    ...['--name', 'acme', '--domain', 'api.example.com', '--location', 'oc', '--jurisdiction', 'eu'],
+    ...[
+      '--name',
+      'acme',
+      '--domain',
+      'api.example.com',
+      '--location',
+      'oc',
+      '--jurisdiction',
+      'eu',
+    ],
   );
   network.close();
   expect([second.code, second.err]).toEqual([1, '']);
@@ -162,11 +187,18 @@ it('creates everything, goes on after failures, and deploys another beside it', 
   expect(ids(acme?.bindings).filter((id) => ids(production?.bindings).includes(id))).toEqual([]);
   for (const own of ['fleet-deliveries', 'fleet-archive'])
     expect(JSON.stringify(acme?.bindings)).not.toContain(`"${own}"`);
-  expect(network.refused.filter((refused) => !/sparrow|registry|cloudflare/.test(refused))).toEqual([]);
-  expect([acme?.domains, acme?.flags]).toEqual([['api.example.com'], ['global_fetch_strictly_public']]);
+  expect(network.refused.filter((refused) => !/sparrow|registry|cloudflare/.test(refused))).toEqual(
+    [],
+  );
+  expect([acme?.domains, acme?.flags]).toEqual([
+    ['api.example.com'],
+    ['global_fetch_strictly_public'],
+  ]);
   expect(bound(account, 'acme').ORIGIN).toBe('https://api.example.com');
   // Nobody named a sender or asked for replicas, and there is no bucket.
-  expect(Object.keys(bound(account, 'acme')).filter((one) => /EMAIL|REPLICAS|ARCHIVE/.test(one))).toEqual([]);
+  expect(
+    Object.keys(bound(account, 'acme')).filter((one) => /EMAIL|REPLICAS|ARCHIVE/.test(one)),
+  ).toEqual([]);
   expect(account.calls).not.toContain('PUT d1/database/:id');
   expect(acme?.placement).toEqual({ mode: 'smart' }); // the database does not say where it is
 });
@@ -181,19 +213,27 @@ it('restores a dump where it was, and deploys nothing', async () => {
   expect([restored.code, restored.err]).toEqual([0, '']);
   expect(storesOf(account).slice(0, 3)).toContain('bucket fleet-archive in weur');
   expect(
-    account.databases.map(({ region, sql }) => [region, sql.prepare('select * from accounts').all()]),
+    account.databases.map(({ region, sql }) => [
+      region,
+      sql.prepare('select * from accounts').all(),
+    ]),
   ).toEqual([['weur', [{ name: 'Acme' }]]]);
   expect(account.workers.size).toBe(0);
   const again = await deploy(env, '--restore', dump);
   network.close();
-  expect([again.code, again.err]).toEqual([1, expect.stringContaining('it has tables such as accounts')]);
+  expect([again.code, again.err]).toEqual([
+    1,
+    expect.stringContaining('it has tables such as accounts'),
+  ]);
 });
 
 it('deploy --dry-run says what it would do, calls nobody, and changes nothing', async () => {
   const network = await startNetwork(nobody, [], nobody);
   const before = snapshot();
   // What a workflow passes for variables that are not set.
-  const unset = Object.fromEntries(['NAME', 'DOMAIN', 'LOCATION'].map((name) => [`DEPLOY_${name}`, '']));
+  const unset = Object.fromEntries(
+    ['NAME', 'DOMAIN', 'LOCATION'].map((name) => [`DEPLOY_${name}`, '']),
+  );
   try {
     const { code, out } = await deploy(
       { ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl, ...unset },
@@ -203,8 +243,12 @@ it('deploy --dry-run says what it would do, calls nobody, and changes nothing', 
     expect(snapshot()).toEqual(before);
     expect(out).toMatch(/--hot-days: \d+\n/);
     expect(out).toContain('--domain: not set\n');
-    expect(out).toMatch(/near the machine that deploys, without a --location .*cannot be changed later\./);
-    expect(out).toMatch(/the database fleet,\s+the bucket fleet-archive and the queues fleet-deliveries;/);
+    expect(out).toMatch(
+      /near the machine that deploys, without a --location .*cannot be changed later\./,
+    );
+    expect(out).toMatch(
+      /the database fleet,\s+the bucket fleet-archive and the queues fleet-deliveries;/,
+    );
     expect(out).toMatch(/upload the Worker \(.* gzip: [\d.]+ KiB\)/);
     expect(out).toContain('Nothing was called or changed.');
   } finally {
@@ -223,7 +267,10 @@ it('deploy --dry-run takes settings from a file, and says in a line what is wron
 it('without credentials it says how to sign in', async () => {
   const network = await startNetwork(nobody, [], nobody);
   try {
-    const { code, err } = await deploy({ ...network.env, CLOUDFLARE_API_BASE_URL: network.baseUrl });
+    const { code, err } = await deploy({
+      ...network.env,
+      CLOUDFLARE_API_BASE_URL: network.baseUrl,
+    });
     expect([code, err]).toEqual([1, expect.stringContaining('npx wrangler login')]);
   } finally {
     network.close();

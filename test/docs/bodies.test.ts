@@ -12,7 +12,9 @@ const [reading = [], changing = []] = [true, false].map((reads) =>
 );
 /** Whose callers are monitors, which may add parameters of their own. */
 const lenient = ['GET /health', 'GET /operator/metrics'];
-const withBody = changing.flatMap(({ route, properties }) => (properties ? [{ route, properties }] : []));
+const withBody = changing.flatMap(({ route, properties }) =>
+  properties ? [{ route, properties }] : [],
+);
 
 const us = worldBefore(beforeAll);
 let ids: { [list: string]: string };
@@ -21,7 +23,12 @@ const tokens = new Map<string, string>();
 let before: unknown;
 beforeAll(async () => {
   const data = await register(us);
-  ids = { webhook: data.id, webhooks: data.id, accounts: us.accountId, connections: us.connection.id };
+  ids = {
+    webhook: data.id,
+    webhooks: data.id,
+    accounts: us.accountId,
+    connections: us.connection.id,
+  };
   for (const { route } of operations.filter(({ route }) => !route.includes('/operator')))
     tokens.set(route, (await issueToken(us.accountId)).value);
   before = await everything();
@@ -30,7 +37,9 @@ beforeAll(async () => {
 /** What the account has, but for when its tokens were used. */
 const everything = async () =>
   JSON.parse(
-    JSON.stringify(await rowsOf(us.accountId), (key, value) => (key === 'last_used_at' ? null : value)),
+    JSON.stringify(await rowsOf(us.accountId), (key, value) =>
+      key === 'last_used_at' ? null : value,
+    ),
   );
 
 function send(route: string, body: unknown, query = '') {
@@ -39,8 +48,15 @@ function send(route: string, body: unknown, query = '') {
   const path = pattern.replace(':id', ids[list] ?? newId()).replace(/:\w+/, newId()) + query;
   const credential = path.startsWith('/operator')
     ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
-    : { 'x-api-key': path.startsWith('/ingest') ? us.connection.ingestKey : (tokens.get(route) ?? '') };
-  return call(method, path, { headers: { ...credential, 'connection-id': us.connection.id }, body });
+    : {
+        'x-api-key': path.startsWith('/ingest')
+          ? us.connection.ingestKey
+          : (tokens.get(route) ?? ''),
+      };
+  return call(method, path, {
+    headers: { ...credential, 'connection-id': us.connection.id },
+    body,
+  });
 }
 
 /** A body that the route takes, after a change of the object at `path`, which is made if there is none. */
@@ -117,7 +133,10 @@ it.each(reading.map(({ route }) => route).filter((route) => !lenient.includes(ro
   async (route) => {
     const { status, errors } = await send(route, undefined, '?dryRun=true');
     const message = expect.stringContaining('is not a parameter here');
-    expect({ status, error: errors?.[0] }).toEqual({ status: 400, error: { field: 'dryRun', message } });
+    expect({ status, error: errors?.[0] }).toEqual({
+      status: 400,
+      error: { field: 'dryRun', message },
+    });
   },
 );
 

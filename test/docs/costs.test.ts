@@ -9,7 +9,8 @@ import { register, worldBefore } from '../support/world.ts';
 const perCall = 500;
 const us = worldBefore(beforeAll);
 
-const sizeOfDatabase = async (): Promise<number> => (await env.DB.prepare('select 1').all()).meta.size_after;
+const sizeOfDatabase = async (): Promise<number> =>
+  (await env.DB.prepare('select 1').all()).meta.size_after;
 
 const place = { latitude: 40.21543, longitude: -77.18912 };
 const usual = () => ({
@@ -17,7 +18,8 @@ const usual = () => ({
   driver: 'driver-1',
   startedAt: new Date(Date.now() - Math.random() * dayMs).toISOString(),
 });
-const usualEvent = () => safetyEvent({ ...usual(), location: { ...place, address: 'I-81 N, Carlisle, PA' } });
+const usualEvent = () =>
+  safetyEvent({ ...usual(), location: { ...place, address: 'I-81 N, Carlisle, PA' } });
 const usualTrip = () =>
   trip({
     ...{ ...usual(), endedAt: new Date().toISOString(), startLocation: place, endLocation: place },
@@ -25,7 +27,11 @@ const usualTrip = () =>
   });
 
 /** Sends some calls of usual records, and returns by how many bytes each made D1 grow. */
-async function growth(calls: number, notify: boolean, usual = usualEvent as () => object): Promise<number> {
+async function growth(
+  calls: number,
+  notify: boolean,
+  usual = usualEvent as () => object,
+): Promise<number> {
   const before = await sizeOfDatabase();
   for (let i = 0; i < calls; i++) {
     const records = Array.from({ length: perCall }, usual);
@@ -55,5 +61,7 @@ it('events and their deliveries take as much of the database as the costs say', 
 });
 
 it('so do trips', async () => {
-  expect(Math.abs((await growth(4, false, usualTrip)) / perTrip.bytesStored - 1)).toBeLessThan(0.15);
+  expect(Math.abs((await growth(4, false, usualTrip)) / perTrip.bytesStored - 1)).toBeLessThan(
+    0.15,
+  );
 });

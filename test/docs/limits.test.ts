@@ -3,7 +3,12 @@ import { auditDays, maxAuditEntries } from '../../src/accounts/audit/prune.ts';
 import { maxInvitationsPerDay } from '../../src/accounts/people.ts';
 import { deadTokenDays } from '../../src/accounts/prune.ts';
 import { linkMs, sessionMs } from '../../src/accounts/sessions.ts';
-import { maxDomains, maxNewcomers, proof, providerSessionMs } from '../../src/accounts/single-sign-on.ts';
+import {
+  maxDomains,
+  maxNewcomers,
+  proof,
+  providerSessionMs,
+} from '../../src/accounts/single-sign-on.ts';
 import { maxConnectionsOfToken } from '../../src/accounts/tokens/connections.ts';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import guide from '../../src/docs/guides/limits.md?raw';
@@ -46,7 +51,10 @@ import { maxPerAccountAndDay } from '../../src/webhooks/alerts/sending.ts';
 import * as policy from '../../src/webhooks/deliveries/policy.ts';
 import { startWindowMs } from '../../src/webhooks/deliveries/policy.ts';
 import { replayableMs } from '../../src/webhooks/deliveries/read/replay.ts';
-import { maxTokenBytes, tokenTimeoutMs } from '../../src/webhooks/deliveries/send/token-endpoint.ts';
+import {
+  maxTokenBytes,
+  tokenTimeoutMs,
+} from '../../src/webhooks/deliveries/send/token-endpoint.ts';
 import { maxConnections, maxWebhooks, refusedHeaders } from '../../src/webhooks/fields.ts';
 import { newsMs } from '../../src/webhooks/notifications/types.ts';
 import { paramLimits } from '../../src/webhooks/oauth.ts';
@@ -65,7 +73,10 @@ function numbersIn(text = ''): number[] {
 /** The figures of the tables in a guide, by what they limit. */
 const figuresIn = (guide: string) =>
   Object.fromEntries(
-    [...guide.matchAll(/^\| (.+?) \| (.+?) \|/gm)].map(([, what = '', limit]) => [what, numbersIn(limit)]),
+    [...guide.matchAll(/^\| (.+?) \| (.+?) \|/gm)].map(([, what = '', limit]) => [
+      what,
+      numbersIn(limit),
+    ]),
   );
 const { calls } = rateLimits.ACTION_LIMIT;
 
@@ -91,7 +102,9 @@ it('the guide has the limits that the service keeps to', () => {
     'simultaneous calls of more than 50 records, per account': [1, maxLargeWaiting],
     'new records of an account a day (UTC)': [defaultQuotas.records],
     'bytes of these, as JSON': [defaultQuotas.bytes],
-    'deliveries of these, counted for every webhook of their connection': [defaultQuotas.deliveries],
+    'deliveries of these, counted for every webhook of their connection': [
+      defaultQuotas.deliveries,
+    ],
     'times in the future': [maxClockLeadMs / dayMs],
     'age of a safety event that notifies': [newsMs / dayMs],
     '`warnings` of a call': [maxWarnings],
@@ -108,7 +121,11 @@ it('the guide has the limits that the service keeps to', () => {
     'tests of unsaved webhooks per account and host': [maxTestsOfHost, maxTestsOfReceiver],
     'token endpoint': [tokenTimeoutMs / 1000, maxTokenBytes],
     'time to respond': [policy.retries.timeoutSeconds],
-    attempts: [policy.retries.maxAttempts, policy.retries.maxAccidentAttempts, policy.retries.hours],
+    attempts: [
+      policy.retries.maxAttempts,
+      policy.retries.maxAccidentAttempts,
+      policy.retries.hours,
+    ],
     'simultaneous calls to a webhook': [policy.widestWindow, policy.firstWindow],
     'failures in a row': [policy.circuitAfter],
     pause: [
@@ -171,7 +188,9 @@ it('the guide names what a webhook is refused for', () => {
     [...(webhooksGuide.split(start)[1]?.split(end)[0] ?? '').matchAll(/`([^`]+)`/g)].map(
       ([, code = '']) => code,
     );
-  expect(codeIn('those that end in', 'before each call').sort()).toEqual([...internalSuffixes].sort());
+  expect(codeIn('those that end in', 'before each call').sort()).toEqual(
+    [...internalSuffixes].sort(),
+  );
   const prefixes = codeIn('names that begin with', 'Values are').map((prefix) => `${prefix}.*`);
   const names = [...codeIn('They cannot set', 'or names'), ...prefixes];
   const refused = refusedHeaders.source.slice('^(?:'.length, -')$'.length).split('|');

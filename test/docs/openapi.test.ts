@@ -90,7 +90,10 @@ describe('every 400 that the documents spell out', () => {
       { id: paused, status: 'pending', webhook_id: paused }, // so that one id is that of both
     ];
     await addRows('deliveries', deliveries.length, (i) => ({ ...ofWebhook, ...deliveries[i] }));
-    const of1970 = encodeCursor([1], JSON.stringify(['/changes', us.accountId, us.connection.id, undefined]));
+    const of1970 = encodeCursor(
+      [1],
+      JSON.stringify(['/changes', us.accountId, us.connection.id, undefined]),
+    );
     const unknown = crypto.randomUUID();
     wrongs = {
       'Connection-Id header is required': { headers: { 'connection-id': '' } },
@@ -104,14 +107,20 @@ describe('every 400 that the documents spell out', () => {
       'Invalid webhook id': { id: unknown, query: `webhookId=${unknown}` },
       "Invalid URL, must use 'https'": { body: { url: 'http://example.com' } },
       'Invalid URL, must be a public address': { body: { url: 'https://nas.lan' } },
-      'Invalid URL, must use a host name instead of an IP address': { body: { url: 'https://8.8.8.8' } },
+      'Invalid URL, must use a host name instead of an IP address': {
+        body: { url: 'https://8.8.8.8' },
+      },
       'Invalid URL, must not contain credentials': { body: { url: 'https://me@example.com' } },
-      'Invalid URL, must use port 443 or one from 1024 up': { body: { url: 'https://example.com:22' } },
+      'Invalid URL, must use port 443 or one from 1024 up': {
+        body: { url: 'https://example.com:22' },
+      },
       'headers is required': { body: { headers: undefined } },
       'Webhook with this URL already exist': { body: { url: taken.url } },
       'Invalid connection ids': { body: { connectionIds: [unknown] } },
       'notificationTypes must have at least one value': { body: { notificationTypes: [] } },
-      'filters.minEventRisk must be a whole number from 1 to 5': { body: { filters: { minEventRisk: 0 } } },
+      'filters.minEventRisk must be a whole number from 1 to 5': {
+        body: { filters: { minEventRisk: 0 } },
+      },
       'filters.incidentTypes.0 must be a normalised incident type': {
         body: { filters: { incidentTypes: ['?'] } },
       },
@@ -130,7 +139,10 @@ describe('every 400 that the documents spell out', () => {
       'records can have at most 500 items': { body: { records: Array(501).fill({}) } },
       'level is for accidents alone': { body: { type: 2, level: 1 } },
       'This webhook has no connections, so nothing is sent to it': { id: lonely.id },
-      'This webhook does not subscribe to that type of notification': { id: taken.id, body: { type: 1 } },
+      'This webhook does not subscribe to that type of notification': {
+        id: taken.id,
+        body: { type: 1 },
+      },
       'This webhook is paused, resume it first': { id: paused },
       'This delivery is pending, send it now instead': { id: pending },
       'This delivery has ended, replay it instead': { id: unwanted },
@@ -141,7 +153,10 @@ describe('every 400 that the documents spell out', () => {
         id: us.connection.id,
         body: { externalId: 'taken' },
       },
-      'externalId is already used by another vehicle': { id: second?.id, body: { externalId: 'taken' } },
+      'externalId is already used by another vehicle': {
+        id: second?.id,
+        body: { externalId: 'taken' },
+      },
     };
   });
 
@@ -196,9 +211,14 @@ describe('every 400 that the documents spell out', () => {
 });
 
 it('a 401 names the scheme that would be accepted, as the documents do', async () => {
-  const schemeOf = async (path: string) => (await call('GET', path)).headers.get('www-authenticate');
+  const schemeOf = async (path: string) =>
+    (await call('GET', path)).headers.get('www-authenticate');
   const found = [await schemeOf('/webhooks'), await schemeOf('/operator/accounts')];
   expect(found).toEqual(['ApiKey realm="Fleet Data Service"', 'Bearer realm="Fleet Data Service"']);
-  const documented = [client, operators].map(({ components }) => components.headers.WwwAuthenticate);
-  expect(documented).toMatchObject([found.slice(0, 1), found].map((examples) => ({ schema: { examples } })));
+  const documented = [client, operators].map(
+    ({ components }) => components.headers.WwwAuthenticate,
+  );
+  expect(documented).toMatchObject(
+    [found.slice(0, 1), found].map((examples) => ({ schema: { examples } })),
+  );
 });

@@ -54,10 +54,14 @@ describe('an externalId', () => {
 
   it('is set by sending the whole vehicle back, of which the rest is ignored', async () => {
     const [first, second] = await vehiclesOf();
-    const put = (path: string) => us.api.put<Item>(path, { ...first, name: 'x', externalId: 'FL-1' });
+    const put = (path: string) =>
+      us.api.put<Item>(path, { ...first, name: 'x', externalId: 'FL-1' });
     const changed = { name: first?.name, externalId: 'FL-1' };
     expect(await put(`/vehicles/${first?.id}`)).toMatchObject({ status: 200, data: changed });
-    expect(await put(`/vehicles/${second?.id}`)).toMatchObject({ status: 400, errors: [{ field: 'id' }] });
+    expect(await put(`/vehicles/${second?.id}`)).toMatchObject({
+      status: 400,
+      errors: [{ field: 'id' }],
+    });
   });
 
   it('is unique in an account, among vehicles and among connections', async () => {
@@ -72,7 +76,9 @@ describe('an externalId', () => {
     expect((await put(`/vehicles/${here[0]?.id}`, 'A')).status).toBe(200);
     const [one, two] = us.connections.map(({ id }) => `/connections/${id}`);
     expect((await put(String(one), 'A')).status).toBe(200);
-    expect((await put(String(two), 'A')).message).toBe('externalId is already used by another connection');
+    expect((await put(String(two), 'A')).message).toBe(
+      'externalId is already used by another connection',
+    );
     const them = await world();
     expect((await put(`/connections/${them.connection.id}`, 'A', them.apiToken)).status).toBe(200);
   });
@@ -105,13 +111,21 @@ describe('an externalId', () => {
       const sent = await post(`/portal${path}/external-id`, { externalId });
       return sent.status === 303 ? follow(sent, cookie) : textOf(sent);
     };
-    expect(await save(`/vehicles/${first?.id}`, 'FL-1')).toMatch(/The external ID of “.*” was saved\..*FL-1/);
-    expect(await save(`/vehicles/${second?.id}`, 'FL-1')).toContain('is already used by another vehicle');
+    expect(await save(`/vehicles/${first?.id}`, 'FL-1')).toMatch(
+      /The external ID of “.*” was saved\..*FL-1/,
+    );
+    expect(await save(`/vehicles/${second?.id}`, 'FL-1')).toContain(
+      'is already used by another vehicle',
+    );
     expect(await save(`/connections/${us.connection.id}`, 'POL-1')).toMatch(/was saved\..*POL-1/);
     expect(await save(`/connections/${us.connection.id}`, '')).toContain('was saved.');
-    const vehicleChange = await operator.patch(`/operator/vehicles/${second?.id}`, { externalId: 'FL-2' });
+    const vehicleChange = await operator.patch(`/operator/vehicles/${second?.id}`, {
+      externalId: 'FL-2',
+    });
     expect(vehicleChange.data).toMatchObject({ id: second?.id, externalId: 'FL-2' });
-    const change = await operator.patch(`/operator/connections/${us.connection.id}`, { externalId: 'P' });
+    const change = await operator.patch(`/operator/connections/${us.connection.id}`, {
+      externalId: 'P',
+    });
     expect(change.data).toMatchObject({ externalId: 'P' });
     const { data } = await operator.get<{ actor: string; fields: string[] }[]>(
       `/operator/accounts/${us.accountId}/audit`,

@@ -22,7 +22,11 @@ beforeAll(async () => {
     ),
     ...[
       { sourceId: 'a', startedAt: '2026-11-19T10:00:00Z', incidentTypes: ['crash'] },
-      { sourceId: 'b', startedAt: '2026-11-20T00:00:00Z', incidentTypes: ['hard_brake', 'cell_phone'] },
+      {
+        sourceId: 'b',
+        startedAt: '2026-11-20T00:00:00Z',
+        incidentTypes: ['hard_brake', 'cell_phone'],
+      },
       { sourceId: 'c', startedAt: '2026-11-20T10:00:00Z', incidentTypes: ['something_new'] },
     ].map(safetyEvent),
   );
@@ -31,7 +35,8 @@ beforeAll(async () => {
     trip({ sourceId: 'v', vehicle: 'van', startedAt: '2026-11-20T02:30:00Z' }),
   );
 });
-const list = (path: string, connection?: string, token = us.apiToken) => listPage(token, path, connection);
+const list = (path: string, connection?: string, token = us.apiToken) =>
+  listPage(token, path, connection);
 const day = 'from=2026-11-20&to=2026-11-21';
 const sourceIds = async (path: string, connection?: string) =>
   (await list(path, connection)).data.map(({ sourceId }) => sourceId);
@@ -43,7 +48,9 @@ describe('filters', () => {
 
   it('are half-open ranges in any offset, and values repeated or with commas', async () => {
     expect(await sourceIds('/trips')).toEqual(['trip-1', 'trip-2', 'v', 'trip-3']);
-    expect(await sourceIds('/trips?from=2026-11-20T02:00:00Z&to=2026-11-20T03:00:00Z', vans)).toEqual(['v']);
+    expect(
+      await sourceIds('/trips?from=2026-11-20T02:00:00Z&to=2026-11-20T03:00:00Z', vans),
+    ).toEqual(['v']);
     expect(await sourceIds('/trips?from=2026-11-20T04:00:00%2B01:00')).toEqual(['trip-3']);
     expect(await sourceIds('/safety-events?from=2026-11-19&to=2026-11-20', trucks)).toEqual(['a']);
     const both = `vehicleIds=${truck1()}&vehicleIds=${truck2()}`;
@@ -51,7 +58,10 @@ describe('filters', () => {
       expect(await sourceIds(`/trips?${ids}`)).toEqual(['trip-1', 'trip-2', 'trip-3']);
     expect(await sourceIds(`/trips?${both}&driverIds=${ann()}`)).toEqual(['trip-1', 'trip-2']);
     expect(await sourceIds(`/trips?driverIds=${ann()}`, vans)).toEqual([]);
-    expect(await sourceIds(`/safety-events?${day}&eventTypes=phone-usage,Other`, trucks)).toEqual(['b', 'c']);
+    expect(await sourceIds(`/safety-events?${day}&eventTypes=phone-usage,Other`, trucks)).toEqual([
+      'b',
+      'c',
+    ]);
   });
 
   it('take a hundred values each', async () => {
@@ -63,7 +73,11 @@ describe('filters', () => {
   });
 
   it.each([
-    ['/safety-events?from=2026-11-20&to=2026-11-21&minRisk=4', 'minRisk', /, did you mean minEventRisk\?$/],
+    [
+      '/safety-events?from=2026-11-20&to=2026-11-21&minRisk=4',
+      'minRisk',
+      /, did you mean minEventRisk\?$/,
+    ],
     ['/trips?vehicleId=1', 'vehicleId', /, did you mean vehicleIds\?$/],
     ['/vehicles?from=2026-11-20', 'from', /; known are limit, cursor, status, vin, externalId$/],
     ['/changes?Kind=trip', 'Kind', /, did you mean kinds\?$/],
@@ -120,7 +134,9 @@ describe('a list refuses', () => {
 
 it("refuses another account's connection", async () => {
   const them = await world();
-  expect(await list('/vehicles', them.connection.id)).toMatchObject(invalid('Invalid connection id'));
+  expect(await list('/vehicles', them.connection.id)).toMatchObject(
+    invalid('Invalid connection id'),
+  );
 });
 
 it('an empty cursor is none', async () => {

@@ -17,9 +17,19 @@ const names = async () =>
 it('names and plates are kept as vehicles and drivers come, change and go', async () => {
   const person = { kind: 'driver', sourceId: 'd' };
   await us.send(vehicle({ name: 'Truck 7', licensePlate: 'ABC-1' }), { ...person, name: 'Doe' });
-  expect(await names()).toEqual(['driver doe', 'vehicle truck7', 'vehicle word 7truck', 'vehicle word abc1']);
+  expect(await names()).toEqual([
+    'driver doe',
+    'vehicle truck7',
+    'vehicle word 7truck',
+    'vehicle word abc1',
+  ]);
   await us.send(vehicle({ name: '7', licensePlate: 'ABC 1' }), { ...person, name: 'Jane Doe' });
-  expect(await names()).toEqual(['driver janedoe', 'driver word doejane', 'vehicle 7', 'vehicle word abc1']);
+  expect(await names()).toEqual([
+    'driver janedoe',
+    'driver word doejane',
+    'vehicle 7',
+    'vehicle word abc1',
+  ]);
   await rows('delete from vehicles where account_id = ?1', us.accountId);
   await rows('delete from drivers where account_id = ?1', us.accountId);
   expect(await names()).toEqual([]);

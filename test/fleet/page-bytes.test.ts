@@ -25,7 +25,11 @@ beforeAll(async () => {
       vehicle: vehicles[i % 10] ?? '',
     })),
   );
-  await rows('update safety_events set vehicle_name = ?1, vehicle_groups = ?2', longName, manyGroups);
+  await rows(
+    'update safety_events set vehicle_name = ?1, vehicle_groups = ?2',
+    longName,
+    manyGroups,
+  );
 });
 
 it.each([
@@ -48,7 +52,9 @@ it.each([
     }),
   );
   for (const { items } of pages) {
-    expect(new TextEncoder().encode(JSON.stringify(items)).length).toBeLessThanOrEqual(maxPageBytes);
+    expect(new TextEncoder().encode(JSON.stringify(items)).length).toBeLessThanOrEqual(
+      maxPageBytes,
+    );
     expect(items.length).toBeGreaterThan(0);
   }
   const expected = ids.filter((_, at) => !('minEventRisk' in filters) || at % 2 === 0);

@@ -59,7 +59,11 @@ it('a page over connections costs a few rows for each that is shown or looked th
   await insertRecords(
     'safety_events',
     us,
-    Array.from({ length: 3000 }, (_, i) => ({ startedAt: i, risk: 1 + (i % 5), connection: i % 3 })),
+    Array.from({ length: 3000 }, (_, i) => ({
+      startedAt: i,
+      risk: 1 + (i % 5),
+      connection: i % 3,
+    })),
   );
   const page = async (narrowing: Record<string, string[]>) => {
     const meter = metered();

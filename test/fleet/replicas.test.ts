@@ -58,7 +58,10 @@ describe('a list', () => {
     await vehicles();
     await newVehicle('Two');
     here.forget();
-    expect(names(await vehicles('', { 'cache-control': 'max-age=0, No-Cache' }))).toEqual(['One', 'Two']);
+    expect(names(await vehicles('', { 'cache-control': 'max-age=0, No-Cache' }))).toEqual([
+      'One',
+      'Two',
+    ]);
     expect(here.ran).toEqual({ primary: 1, replica: 0 });
   });
 
@@ -77,7 +80,10 @@ describe('a list', () => {
 
   it('is read from the primary when the replica fails, which is logged', async () => {
     const log = vi.spyOn(console, 'warn').mockReturnValue();
-    for (const text of ['D1_ERROR: no such table: vehicles', 'D1_ERROR: Network connection lost.']) {
+    for (const text of [
+      'D1_ERROR: no such table: vehicles',
+      'D1_ERROR: Network connection lost.',
+    ]) {
       here.failWith(text);
       here.forget();
       expect(names(await vehicles())).toEqual(['One']);
@@ -102,7 +108,11 @@ describe('a list', () => {
 
   it('is not read from a replica by operators', async () => {
     here.forget();
-    await here.call('GET', `/operator/connections/${us.connection.id}/records?kind=vehicle`, operators);
+    await here.call(
+      'GET',
+      `/operator/connections/${us.connection.id}/records?kind=vehicle`,
+      operators,
+    );
     expect(here.ran.replica).toBe(0);
   });
 
@@ -118,13 +128,19 @@ describe('what the replica does not know', () => {
   it('is looked up on the primary before it is refused', async () => {
     await vehicles();
     const path = `/operator/accounts/${us.accountId}`;
-    const { data } = await operator.post<{ id: string }>(`${path}/connections`, { provider: 'samsara' });
+    const { data } = await operator.post<{ id: string }>(`${path}/connections`, {
+      provider: 'samsara',
+    });
     const reply = await here.call('GET', '/vehicles', key({ 'connection-id': data.id }));
     expect(reply).toMatchObject({ status: 200, data: [] });
     const hook = await us.api.post<{ id: string }>('/webhook', webhookBody(us));
-    expect((await here.call('GET', `/deliveries?webhookId=${hook.data.id}`, key())).status).toBe(200);
+    expect((await here.call('GET', `/deliveries?webhookId=${hook.data.id}`, key())).status).toBe(
+      200,
+    );
     const token = await operator.post<{ value: string }>(`${path}/tokens`, { name: 'new' });
-    expect((await here.call('GET', '/drivers', { 'x-api-key': token.data.value })).status).toBe(200);
+    expect((await here.call('GET', '/drivers', { 'x-api-key': token.data.value })).status).toBe(
+      200,
+    );
   });
 
   it('is refused if the primary does not know it either', async () => {
@@ -154,7 +170,10 @@ describe('a cursor', () => {
   it('works with a bookmark that says nothing, and where there are no replicas', async () => {
     for (const bookmark of [undefined, 'main:nonsense', 'euro:seen-99', 'x'.repeat(300)]) {
       const cursor = encodePosition(position, listed(), bookmark);
-      expect(await vehicles(`?cursor=${cursor}`)).toMatchObject({ status: 200, data: [{ name: 'One' }] });
+      expect(await vehicles(`?cursor=${cursor}`)).toMatchObject({
+        status: 200,
+        data: [{ name: 'One' }],
+      });
     }
     expect(here.begun).not.toContain('seen-99'); // another database's says nothing here
     const cursor = encodePosition(position, listed(), 'main:seen-1');
@@ -190,7 +209,8 @@ describe('revoking', () => {
     expect(await timed(suspend)).toBeGreaterThanOrEqual(allExpiredMs - 5);
     const activate = () => here.call('PATCH', path, operators, { status: 'active' });
     expect(await timed(activate)).toBeLessThan(cacheTtlMs / 2);
-    const remove = () => here.call('POST', `${path}/deletion`, operators, { name: 'Acme Insurance' });
+    const remove = () =>
+      here.call('POST', `${path}/deletion`, operators, { name: 'Acme Insurance' });
     expect(await timed(remove)).toBeGreaterThanOrEqual(allExpiredMs - 5);
     expect((await vehicles()).status).toBe(403);
   });
@@ -199,6 +219,8 @@ describe('revoking', () => {
     const ingest = "select id from tokens where account_id = ? and scope = 'ingest'";
     const id = await value<string>(ingest, us.accountId);
     expect(await timed(() => revoke(id))).toBeLessThan(cacheTtlMs / 2);
-    expect(await timed(() => operator.delete(`/operator/tokens/${us.tokenId}`))).toBeLessThan(cacheTtlMs / 2);
+    expect(await timed(() => operator.delete(`/operator/tokens/${us.tokenId}`))).toBeLessThan(
+      cacheTtlMs / 2,
+    );
   });
 });

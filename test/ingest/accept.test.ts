@@ -25,7 +25,9 @@ const blank = [null, '', ' \t', '\u0000', '\u200b\u200e'];
 /** An example of a kind, which began a moment ago: nobody is notified of an old event. */
 function exampleOf(kind: string): object {
   const example = recordKinds.find((one) => one.kind === kind)?.recordExample ?? {};
-  const [startedAt, endedAt] = [0, 2].map((hours) => new Date(Date.now() + hours * hourMs).toISOString());
+  const [startedAt, endedAt] = [0, 2].map((hours) =>
+    new Date(Date.now() + hours * hourMs).toISOString(),
+  );
   return 'startedAt' in example ? { ...example, startedAt, endedAt } : example;
 }
 
@@ -50,15 +52,25 @@ describe('a bad value of an optional field', () => {
 
   it('costs no record, and no notification of an event or an accident', async () => {
     const sent = [...bad, ...blank].flatMap((value) =>
-      optional.map(([kind, name], i) => ({ ...exampleOf(kind), sourceId: `${i} ${value}`, [name]: value })),
+      optional.map(([kind, name], i) => ({
+        ...exampleOf(kind),
+        sourceId: `${i} ${value}`,
+        [name]: value,
+      })),
     );
     for (let at = 0; at < sent.length; at += 500) {
-      const part = sent.slice(at, at + 500).map((record, i) => ({ ...record, sourceId: `${at + i}` }));
+      const part = sent
+        .slice(at, at + 500)
+        .map((record, i) => ({ ...record, sourceId: `${at + i}` }));
       const { data } = await us.send(...part);
       expect(data).toMatchObject({ accepted: part.length, unchanged: 0, rejected: [] });
     }
-    const news = sent.filter((record) => 'incidentTypes' in record || 'notificationLevel' in record);
-    const falseAlarms = ['dismissed', 'withdrawn'].flatMap(() => bad.filter((value) => value === true));
+    const news = sent.filter(
+      (record) => 'incidentTypes' in record || 'notificationLevel' in record,
+    );
+    const falseAlarms = ['dismissed', 'withdrawn'].flatMap(() =>
+      bad.filter((value) => value === true),
+    );
     expect(await deliveriesOf(hook.id)).toHaveLength(news.length - falseAlarms.length + 2);
   });
 
@@ -68,7 +80,10 @@ describe('a bad value of an optional field', () => {
       return new Set(warnings.map(({ field }) => field.split('.')[0]));
     };
     for (const value of bad)
-      expect([value, ...named(value)]).toEqual([value, ...(isGood(name, field, value) ? [] : [name])]);
+      expect([value, ...named(value)]).toEqual([
+        value,
+        ...(isGood(name, field, value) ? [] : [name]),
+      ]);
     for (const value of blank) expect([value, ...named(value)]).toEqual([value]);
   });
 });
@@ -79,7 +94,11 @@ it.each(required)('a %s without a usable %s is refused by name', (kind, name, fi
     const { accepted, rejected } = acceptRecords([{ ...exampleOf(kind), [name]: value }]);
     const isText = (field.holds === 'text' || field.holds === 'uuid') && typeof value === 'number';
     if (isText && Number.isSafeInteger(value)) expect(accepted).toHaveLength(1);
-    else expect([value, rejected]).toMatchObject([value, [{ message: expect.stringContaining(name) }]]);
+    else
+      expect([value, rejected]).toMatchObject([
+        value,
+        [{ message: expect.stringContaining(name) }],
+      ]);
   }
 });
 
@@ -100,17 +119,41 @@ it.each<[what: string, record: object, kept: object, warning?: string]>([
   ['a name that is too long', driver({ name: long }), { name: long.slice(0, 200) }, 'name'],
   ['a number as sourceId', vehicle({ sourceId: 42 }), { sourceId: '42' }, 'sourceId'],
   ['a plate with blanks', vehicle({ licensePlate: ' AB 1 ' }), { licensePlate: 'AB 1' }],
-  ['a plate that is too long', vehicle({ licensePlate: long }), { licensePlate: undefined }, 'licensePlate'],
+  [
+    'a plate that is too long',
+    vehicle({ licensePlate: long }),
+    { licensePlate: undefined },
+    'licensePlate',
+  ],
   ['a VIN with NULs', vehicle({ vin: '1FUJ\u0000\u0000' }), { vin: '1FUJ' }, 'vin'],
-  ['an id with characters that nobody sees', vehicle({ sourceId: '\u200b7\u200e\ufeff' }), { sourceId: '7' }],
+  [
+    'an id with characters that nobody sees',
+    vehicle({ sourceId: '\u200b7\u200e\ufeff' }),
+    { sourceId: '7' },
+  ],
   ['a reference like that', trip({ vehicle: 'truck\u00ad-1\u200b' }), { vehicle: 'truck-1' }],
   ['a plate like that', vehicle({ licensePlate: 'AB\u200d 1' }), { licensePlate: 'AB 1' }],
   ['a name of nothing', vehicle({ name: '(null)' }), { name: undefined }, 'name'],
-  ['a plate of nothing', vehicle({ licensePlate: '#N/A' }), { licensePlate: undefined }, 'licensePlate'],
+  [
+    'a plate of nothing',
+    vehicle({ licensePlate: '#N/A' }),
+    { licensePlate: undefined },
+    'licensePlate',
+  ],
   ['a driver of nothing', trip({ driver: 'NaN' }), { driver: undefined }, 'driver'],
   ['a rounded number', driver({ phone: '4.91512E+11' }), { phone: undefined }, 'phone'],
-  ['a kind in another spelling', { ...safetyEvent(), kind: 'Safety_Event' }, { kind: 'safetyEvent' }, 'kind'],
-  ['a comma of decimals', accident({ accelerationG: '-3,25' }), { accelerationG: 3.25 }, 'accelerationG'],
+  [
+    'a kind in another spelling',
+    { ...safetyEvent(), kind: 'Safety_Event' },
+    { kind: 'safetyEvent' },
+    'kind',
+  ],
+  [
+    'a comma of decimals',
+    accident({ accelerationG: '-3,25' }),
+    { accelerationG: 3.25 },
+    'accelerationG',
+  ],
   [
     'decimals that could be thousands elsewhere',
     ending({ latitude: '40,213' }),
@@ -118,7 +161,12 @@ it.each<[what: string, record: object, kept: object, warning?: string]>([
     'endLocation.latitude',
   ],
   ['a year with a comma', vehicle({ year: '2,024' }), { year: 2024 }, 'year'],
-  ['what can be thousands', vehicle({ odometerKm: '184,220' }), { odometerKm: undefined }, 'odometerKm'],
+  [
+    'what can be thousands',
+    vehicle({ odometerKm: '184,220' }),
+    { odometerKm: undefined },
+    'odometerKm',
+  ],
   ['an exponent', accident({ maxSpeedKph: '8.8e1' }), { maxSpeedKph: 88 }, 'maxSpeedKph'],
   ['a yes', accident({ dismissed: 'Yes' }), { dismissed: true }, 'dismissed'],
   ['a time of Java', trip({ startedAt: '2026-11-20T20:00Z' }), { startedAt: ms }, 'startedAt'],
@@ -153,23 +201,59 @@ it.each<[what: string, record: object, kept: object, warning?: string]>([
   ['an unknown status', vehicle({ status: 'parked' }), { status: undefined }, 'status'],
   ['a status in words', driver({ status: 'Inactive' }), { status: 0 }, 'status'],
   ['a blank group', vehicle({ groups: ['North', ''] }), { groups: ['North'] }],
-  ['a group that is none', vehicle({ groups: ['North', {}, 7] }), { groups: ['North', '7'] }, 'groups'],
+  [
+    'a group that is none',
+    vehicle({ groups: ['North', {}, 7] }),
+    { groups: ['North', '7'] },
+    'groups',
+  ],
   ['a group not in a list', vehicle({ groups: 'North' }), { groups: ['North'] }, 'groups'],
-  ['too many groups', vehicle({ groups: Array(30).fill('a') }), { groups: Array(20).fill('a') }, 'groups'],
+  [
+    'too many groups',
+    vehicle({ groups: Array(30).fill('a') }),
+    { groups: Array(20).fill('a') },
+    'groups',
+  ],
   ['long groups', vehicle({ groups: [wide, 'é'.repeat(47), 'b'] }), { groups: [wide] }, 'groups'],
   ['a million groups', vehicle({ groups: Array(300_000).fill({}) }), { groups: [] }, 'groups'],
   [
     'a place with a long address',
     vehicle({ lastLocation: lastSeen }),
-    { lastLocation: { ...place, address: long.slice(0, 200), timestamp: '2026-11-20T20:00:00.000Z' } },
+    {
+      lastLocation: {
+        ...place,
+        address: long.slice(0, 200),
+        timestamp: '2026-11-20T20:00:00.000Z',
+      },
+    },
     'lastLocation.address',
   ],
-  ['no time', vehicle({ lastLocation: place }), { lastLocation: undefined }, 'lastLocation.timestamp'],
-  ['a latitude of 91', ending({ latitude: 91 }), { endLocation: undefined }, 'endLocation.latitude'],
+  [
+    'no time',
+    vehicle({ lastLocation: place }),
+    { lastLocation: undefined },
+    'lastLocation.timestamp',
+  ],
+  [
+    'a latitude of 91',
+    ending({ latitude: 91 }),
+    { endLocation: undefined },
+    'endLocation.latitude',
+  ],
   ['a place as text', ending({ latitude: '40.2' }), { endLocation: place }, 'endLocation.latitude'],
   ['a place without address', ending({ address: '' }), { endLocation: place }],
-  ['the position 0, 0', ending({ latitude: 0, longitude: 0 }), { endLocation: undefined }, 'endLocation'],
-  ['an end before the start', trip({ endedAt: '2026-11-20T18:00:00Z' }), { endedAt: null }, 'endedAt'],
+  [
+    'the position 0, 0',
+    ending({ latitude: 0, longitude: 0 }),
+    { endLocation: undefined },
+    'endLocation',
+  ],
+  [
+    'an end before the start',
+    trip({ endedAt: '2026-11-20T18:00:00Z' }),
+    { endedAt: null },
+    'endedAt',
+  ],
   [
     'a version of tomorrow',
     trip({ sourceUpdatedAt: '2126-01-01T00:00:00Z' }),
@@ -177,15 +261,39 @@ it.each<[what: string, record: object, kept: object, warning?: string]>([
     'sourceUpdatedAt',
   ],
   ['a distance of -1', trip({ distanceKm: -1 }), { distanceKm: undefined }, 'distanceKm'],
-  ['an ISO 8601 offset', trip({ startedAt: '2026-11-20T15:00:00-0500' }), { startedAt: ms }, 'startedAt'],
-  ['a blank in a time', accident({ eventTime: '2026-11-20 20:00:00+00' }), { eventTime: ms }, 'eventTime'],
-  ['an empty driver', safetyEvent({ driver: '', endedAt: '' }), { driver: undefined, endedAt: undefined }],
+  [
+    'an ISO 8601 offset',
+    trip({ startedAt: '2026-11-20T15:00:00-0500' }),
+    { startedAt: ms },
+    'startedAt',
+  ],
+  [
+    'a blank in a time',
+    accident({ eventTime: '2026-11-20 20:00:00+00' }),
+    { eventTime: ms },
+    'eventTime',
+  ],
+  [
+    'an empty driver',
+    safetyEvent({ driver: '', endedAt: '' }),
+    { driver: undefined, endedAt: undefined },
+  ],
   ['no incident types', safetyEvent({ incidentTypes: undefined }), { incidentTypes: undefined }],
-  ['one type', safetyEvent({ incidentTypes: 'crash' }), { incidentTypes: ['crash'] }, 'incidentTypes'],
+  [
+    'one type',
+    safetyEvent({ incidentTypes: 'crash' }),
+    { incidentTypes: ['crash'] },
+    'incidentTypes',
+  ],
   ['an odd recipient', mailed, { recipients: ['ann@example.com'] }, 'recipients'],
   ['an email address that is none', driver({ email: 'n/a' }), { email: undefined }, 'email'],
   ['a severity in another case', accident({ severity: 'High' }), { severity: 'high' }, 'severity'],
-  ['a negative acceleration', accident({ accelerationG: -3.9 }), { accelerationG: 3.9 }, 'accelerationG'],
+  [
+    'a negative acceleration',
+    accident({ accelerationG: -3.9 }),
+    { accelerationG: 3.9 },
+    'accelerationG',
+  ],
   ['a truth as text', accident({ dismissed: 'True' }), { dismissed: true }, 'dismissed'],
   [
     'a report over http',
@@ -193,7 +301,12 @@ it.each<[what: string, record: object, kept: object, warning?: string]>([
     { reportUrl: undefined },
     'reportUrl',
   ],
-  ['a level as text', accident({ notificationLevel: '2' }), { notificationLevel: 2 }, 'notificationLevel'],
+  [
+    'a level as text',
+    accident({ notificationLevel: '2' }),
+    { notificationLevel: 2 },
+    'notificationLevel',
+  ],
 ])('%s is kept as far as it can be used', (_, record, kept, warning) => {
   const { accepted, warnings } = acceptRecords([record]);
   expect(accepted[0]?.record).toMatchObject(kept);

@@ -14,9 +14,9 @@ const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOStrin
 const ingest = async (...records: object[]) => (await send(...records)).data;
 /** The levels of all deliveries; an event has level 0. */
 const notified = async () =>
-  (await rows('select level from deliveries where account_id = ?1 order by level', us.accountId)).map(
-    ({ level }) => level,
-  );
+  (
+    await rows('select level from deliveries where account_id = ?1 order by level', us.accountId)
+  ).map(({ level }) => level);
 
 describe('a safety event', () => {
   const old = safetyEvent({ sourceId: 'old', startedAt: daysAgo(7.01) });
@@ -24,7 +24,11 @@ describe('a safety event', () => {
   it('that began within seven days is sent, an older one is stored, listed and a change', async () => {
     await register();
     const recent = safetyEvent({ startedAt: daysAgo(6.99) });
-    expect(await ingest(vehicle(), recent, old)).toMatchObject({ accepted: 3, rejected: [], heldBack: 1 });
+    expect(await ingest(vehicle(), recent, old)).toMatchObject({
+      accepted: 3,
+      rejected: [],
+      heldBack: 1,
+    });
     expect(await notified()).toEqual([0]);
     const { data } = await us.lists.get(`/safety-events?from=${daysAgo(8)}&to=${daysAgo(0)}`);
     expect(data).toMatchObject([{ sourceId: 'old' }, { sourceId: 'event-1' }]);
@@ -74,7 +78,11 @@ describe('a safety event', () => {
     await archive(env);
     const own = 'select 1 from safety_events where account_id = ?1';
     expect(await rows(own, us.accountId)).toEqual([]);
-    await ingest({ ...archived, sourceUpdatedAt: new Date().toISOString(), incidentTypes: ['crash'] });
+    await ingest({
+      ...archived,
+      sourceUpdatedAt: new Date().toISOString(),
+      incidentTypes: ['crash'],
+    });
     expect(await notified()).toEqual([]);
     const { data } = await us.lists.get(`/safety-events?from=${daysAgo(183)}&to=${daysAgo(0)}`);
     expect(data).toMatchObject([{ incidentTypes: ['crash'] }]);
@@ -99,7 +107,8 @@ describe('a safety event', () => {
 });
 
 describe('an accident', () => {
-  const crash = (notificationLevel: number) => accident({ notificationLevel, eventTime: daysAgo(400) });
+  const crash = (notificationLevel: number) =>
+    accident({ notificationLevel, eventTime: daysAgo(400) });
 
   it('has each level sent once, at any age, in calls that repeat what came before', async () => {
     await register();

@@ -21,7 +21,11 @@ const rolledOver = ago(7168 * 86_400_000);
 describe('a call is warned of times that a wrong clock or unit gives', () => {
   it.each<[string, object[], string[]]>([
     ['none', [safetyEvent(), trip(), accident()], []],
-    ['seconds for milliseconds', [accident({ eventTime: '1970-01-21T10:35:00Z' })], [`eventTime ${early}`]],
+    [
+      'seconds for milliseconds',
+      [accident({ eventTime: '1970-01-21T10:35:00Z' })],
+      [`eventTime ${early}`],
+    ],
     [
       'a clock that was never set',
       [safetyEvent({ startedAt: '1999-12-31T23:59:59Z' })],
@@ -29,7 +33,11 @@ describe('a call is warned of times that a wrong clock or unit gives', () => {
     ],
     ['a detail', [accident({ detectedAt: '1970-01-01T00:00:00Z' })], [`detectedAt ${early}`]],
     ['a clock that rolled over', [accident({ eventTime: rolledOver })], [`eventTime ${far}`]],
-    ['a clock that is years behind', [trip({ startedAt: ago(farMs + 60_000) })], [`startedAt ${far}`]],
+    [
+      'a clock that is years behind',
+      [trip({ startedAt: ago(farMs + 60_000) })],
+      [`startedAt ${far}`],
+    ],
     ['an accident of last year', [accident({ eventTime: ago(farMs / 2) })], []],
   ])('%s', async (_, records, warnings) => {
     expect(await send(records)).toEqual(warnings);
@@ -37,8 +45,12 @@ describe('a call is warned of times that a wrong clock or unit gives', () => {
 
   it('that loads history, if they are far from those of the other records', async () => {
     const old = ago(5 * farMs);
-    expect(await send([trip({ startedAt: old }), safetyEvent({ startedAt: old })], false)).toEqual([]);
-    expect(await send([trip({ startedAt: old }), safetyEvent()], false)).toEqual([`startedAt ${far}`]);
+    expect(await send([trip({ startedAt: old }), safetyEvent({ startedAt: old })], false)).toEqual(
+      [],
+    );
+    expect(await send([trip({ startedAt: old }), safetyEvent()], false)).toEqual([
+      `startedAt ${far}`,
+    ]);
   });
 });
 

@@ -16,7 +16,10 @@ const dry = (records: object[], more: object = {}) => send(records, { ...more, d
 
 type Delivery = { webhook_id: string; event_id: string; level: number };
 const deliveries = () =>
-  rows<Delivery>('select webhook_id, event_id, level from deliveries where account_id = ?1', us.accountId);
+  rows<Delivery>(
+    'select webhook_id, event_id, level from deliveries where account_id = ?1',
+    us.accountId,
+  );
 
 describe('a dry run', () => {
   it('stores nothing and notifies nobody', async () => {
@@ -45,7 +48,9 @@ describe('a dry run', () => {
     expect(data).toEqual({
       accepted: 3,
       unchanged: 0,
-      rejected: [{ index: 2, sourceId: 'other', message: 'vehicle is neither known nor in the same call' }],
+      rejected: [
+        { index: 2, sourceId: 'other', message: 'vehicle is neither known nor in the same call' },
+      ],
       wouldNotify: [
         { index: 1, webhooks: [{ id: all, name: "Ann's" }] },
         {
@@ -79,19 +84,25 @@ describe('a dry run', () => {
     const filters = { vehicleGroups: ['North'] };
     const { id } = await register({ filters });
     await register({ filters, connectionIds: [us.connection.id, other.id] });
-    await as(await issueKey(other.id)).send(vehicle({ vin: '1FUJGLDR5CLBP8836', groups: ['South'] }));
+    await as(await issueKey(other.id)).send(
+      vehicle({ vin: '1FUJGLDR5CLBP8836', groups: ['South'] }),
+    );
     const { data } = await dry([accident({ vin: '1FUJGLDR5CLBP8836' })]);
     expect(data.wouldNotify).toMatchObject([{ webhooks: [{ id }] }]);
   });
 
   it('is refused as the call would be', async () => {
-    await changeAccount(env, us.accountId, { quotas: { records: 1, bytes: null, deliveries: null } });
+    await changeAccount(env, us.accountId, {
+      quotas: { records: 1, bytes: null, deliveries: null },
+    });
     await send([vehicle(), vehicle({ sourceId: 'other' })]);
     const [rehearsed, real] = [await dry([safetyEvent()]), await send([safetyEvent()])];
     expect(rehearsed).toMatchObject({ status: 429, message: real.message });
   });
 
-  it('says what the same call then says and does, whatever it is', { timeout: 120_000 }, async () => {
+  it('says what the same call then says and does, whatever it is', {
+    timeout: 120_000,
+  }, async () => {
     await register();
     await register({ notificationTypes: [1], filters: { accidentLevels: [2, 3] } });
     await register({ filters: { minEventRisk: 4 } });
@@ -111,11 +122,13 @@ describe('a dry run', () => {
         const { wouldNotify = [], ...said } = rehearsed.data;
         expect((await send(records, body)).data).toEqual(said);
         const created = (await deliveries()).filter((one) => !before.has(JSON.stringify(one)));
-        const expected = wouldNotify.flatMap(({ index, notificationLevel: level = 0, webhooks }) => {
-          const { kind, sourceId } = records[index] as { kind: string; sourceId: string };
-          const event_id = recordId(us.connection.id, kind, sourceId);
-          return webhooks.map(({ id: webhook_id }) => ({ webhook_id, event_id, level }));
-        });
+        const expected = wouldNotify.flatMap(
+          ({ index, notificationLevel: level = 0, webhooks }) => {
+            const { kind, sourceId } = records[index] as { kind: string; sourceId: string };
+            const event_id = recordId(us.connection.id, kind, sourceId);
+            return webhooks.map(({ id: webhook_id }) => ({ webhook_id, event_id, level }));
+          },
+        );
         expect(sorted(created)).toEqual(sorted(expected));
       }),
       { numRuns: 25 },
@@ -123,7 +136,8 @@ describe('a dry run', () => {
   });
 });
 
-const sorted = (all: Delivery[]) => all.map((one) => JSON.stringify(Object.entries(one).sort())).sort();
+const sorted = (all: Delivery[]) =>
+  all.map((one) => JSON.stringify(Object.entries(one).sort())).sort();
 
 const oneOf = <T>(...values: T[]) => fc.constantFrom(...values);
 const vins = oneOf('1FUJGLDR5CLBP8834', '1FUJGLDR5CLBP8835', '1FUJGLDR5CLBP8836', undefined);
@@ -133,7 +147,12 @@ const versions = oneOf(undefined, 1, 2).map((day) => day && `2026-11-0${day}T00:
 /** Few things, so that many records are about one that is known, or in the same call. */
 const anyRecord: fc.Arbitrary<object> = fc.oneof(
   fc
-    .record({ sourceId: trucks, vin: vins, groups: oneOf(['North'], []), sourceUpdatedAt: versions })
+    .record({
+      sourceId: trucks,
+      vin: vins,
+      groups: oneOf(['North'], []),
+      sourceUpdatedAt: versions,
+    })
     .map(vehicle),
   fc.record({ sourceId: oneOf('d1', 'd2'), name: oneOf('Ann', 'Bob') }).map(driver),
   fc.record({ sourceId: oneOf('r1', 'r2'), vehicle: trucks, distanceKm: oneOf(1, -1) }).map(trip),

@@ -12,12 +12,15 @@ import { story } from '../support/story.ts';
 import { operator } from '../support/world.ts';
 
 const { us, heard, register } = story();
-const allow = (quotas: Quotas) => changeAccount(env, us.accountId, { quotas: { ...usual, ...quotas } });
+const allow = (quotas: Quotas) =>
+  changeAccount(env, us.accountId, { quotas: { ...usual, ...quotas } });
 const usual = { records: null, bytes: null, deliveries: null };
 const trucks = (count: number, of = '') =>
   Array.from({ length: count }, (_, i) => vehicle({ sourceId: `truck ${of}${i}` }));
 const events = (count: number, of = '') =>
-  Array.from({ length: count }, (_, i) => safetyEvent({ sourceId: `${of}${i}`, startedAt: recently }));
+  Array.from({ length: count }, (_, i) =>
+    safetyEvent({ sourceId: `${of}${i}`, startedAt: recently }),
+  );
 const refused = (quota: string) => ({
   status: 429,
   message: `The account has used up its ${quota} of today`,
@@ -27,7 +30,8 @@ const usage = async () => {
   const last = 'select usage from changes where account_id = ?1 order by seq desc limit 1';
   return JSON.parse((await value<string>(last, us.accountId)) ?? '[]').slice(1);
 };
-const countChanges = () => value<number>('select count(*) from changes where account_id = ?1', us.accountId);
+const countChanges = () =>
+  value<number>('select count(*) from changes where account_id = ?1', us.accountId);
 
 const countOf = (table: string, connectionId: string) =>
   value<number>(`select count(*) from ${table} where connection_id = ?1`, connectionId);
@@ -37,10 +41,14 @@ describe('what an account may add a day', () => {
     await allow({ records: 4 });
     expect(await us.send(...trucks(3))).toMatchObject({ status: 200 });
     expect(await us.send(...trucks(3, 'more '))).toMatchObject({ status: 200 });
-    expect(await us.send({ kind: 'driver', sourceId: 'd', name: 'Ann' })).toMatchObject(refused('records'));
+    expect(await us.send({ kind: 'driver', sourceId: 'd', name: 'Ann' })).toMatchObject(
+      refused('records'),
+    );
     expect(await rows('select id from drivers where account_id = ?1', us.accountId)).toEqual([]);
     await allow({});
-    expect(await us.send({ kind: 'driver', sourceId: 'd', name: 'Ann' })).toMatchObject({ status: 200 });
+    expect(await us.send({ kind: 'driver', sourceId: 'd', name: 'Ann' })).toMatchObject({
+      status: 200,
+    });
   });
 
   it('does not count what is known, and counts bytes', async () => {
@@ -88,7 +96,10 @@ describe('what an account may add a day', () => {
     await allow({ records: 100 });
     await us.send(...trucks(45));
     markActive('somebody else');
-    expect(await us.send(...trucks(300, 'new '))).toMatchObject({ status: 200, data: { accepted: 300 } });
+    expect(await us.send(...trucks(300, 'new '))).toMatchObject({
+      status: 200,
+      data: { accepted: 300 },
+    });
     await allow({ records: 200 });
     expect(await us.send(...trucks(1, 'late '))).toMatchObject(refused('records'));
     await allow({ records: 300 });
@@ -104,7 +115,9 @@ describe('what an account may add a day', () => {
     const id = await connect(us, 'samsara', data.token);
     await pullAll(id);
     await allow({ records: 5 });
-    data.events.push(samsaraEvent(samsaraVehicle(6), 'Crash', Date.now() + 1, { eventState: 'reviewed' }));
+    data.events.push(
+      samsaraEvent(samsaraVehicle(6), 'Crash', Date.now() + 1, { eventState: 'reviewed' }),
+    );
     await pullAll(id);
     expect(await countOf('accidents', id)).toBe(1);
     expect(await countOf('safety_events', id)).toBe(1);

@@ -11,7 +11,10 @@ describe('a record is refused', () => {
     ['sourceId must not be empty', vehicle({ sourceId: ' ' })],
     ['sourceId must not be empty', vehicle({ sourceId: '\u200b' })],
     ['sourceId must not be what programs write for nothing', vehicle({ sourceId: '#REF!' })],
-    ['sourceId must not be what programs write for nothing, or a rounded', trip({ sourceId: '2.81475E+14' })],
+    [
+      'sourceId must not be what programs write for nothing, or a rounded',
+      trip({ sourceId: '2.81475E+14' }),
+    ],
     ['vehicle must not be what programs write for nothing', safetyEvent({ vehicle: 'undefined' })],
     ['location.latitude must be from -90', accident({ location: { latitude: 91, longitude: 0 } })],
     ['location must not be 0, 0', accident({ location: { latitude: 0, longitude: 0 } })],
@@ -26,7 +29,9 @@ describe('a record is refused', () => {
   ])('%s', async (message, record) => {
     const reply = await us.send(record);
     expect(reply).toMatchObject({ status: 200, data: { accepted: 0, unchanged: 0 } });
-    expect(reply.data.rejected).toMatchObject([{ index: 0, message: expect.stringContaining(message) }]);
+    expect(reply.data.rejected).toMatchObject([
+      { index: 0, message: expect.stringContaining(message) },
+    ]);
   });
 
   it.each<[string, unknown, string]>([

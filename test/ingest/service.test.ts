@@ -1,7 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { deliveriesOf, settled } from '../support/deliveries.ts';
-import { accident, recently, safetyEvent, trip as tripRecord, vehicle } from '../support/records.ts';
+import {
+  accident,
+  recently,
+  safetyEvent,
+  trip as tripRecord,
+  vehicle,
+} from '../support/records.ts';
 import { rows, value } from '../support/rows.ts';
 import { story } from '../support/story.ts';
 import { as, issueKey, operator, type WebhookOut, webhookBody, world } from '../support/world.ts';
@@ -59,9 +65,16 @@ describe('a safety event', () => {
   });
 
   it('of a vehicle without VIN, groups or recipients has them empty', async () => {
-    await us.send(vehicle({ vin: undefined, groups: undefined }), safetyEvent({ recipients: undefined }));
+    await us.send(
+      vehicle({ vin: undefined, groups: undefined }),
+      safetyEvent({ recipients: undefined }),
+    );
     await settled(hook.id);
-    expect(heard.got[0]?.body.data).toMatchObject({ vehicleVin: '', vehicleGroups: [], recipients: [] });
+    expect(heard.got[0]?.body.data).toMatchObject({
+      vehicleVin: '',
+      vehicleGroups: [],
+      recipients: [],
+    });
   });
 
   it('of a vehicle that nobody knows is refused, and the rest of the call lands', async () => {
@@ -73,7 +86,9 @@ describe('a safety event', () => {
     expect(reply.data).toEqual({
       accepted: 2,
       unchanged: 0,
-      rejected: [{ index: 0, sourceId: 'event-1', message: 'vehicle is neither known nor in the same call' }],
+      rejected: [
+        { index: 0, sourceId: 'event-1', message: 'vehicle is neither known nor in the same call' },
+      ],
     });
     expect(await settled(hook.id)).toHaveLength(1);
     const again = await us.send(vehicle(), safetyEvent());
@@ -143,7 +158,8 @@ it('an accident says what its connector says of report and accuracy', async () =
 });
 
 it('a vehicle is never overwritten by an older version', async () => {
-  const at = (hour: number, name: string) => vehicle({ name, sourceUpdatedAt: `2026-11-20T${hour}:00:00Z` });
+  const at = (hour: number, name: string) =>
+    vehicle({ name, sourceUpdatedAt: `2026-11-20T${hour}:00:00Z` });
   await us.send(at(20, 'newer'));
   expect((await us.send(at(10, 'older'))).data).toMatchObject({ accepted: 0, unchanged: 1 });
   await us.send(at(22, 'newest'), at(21, 'between'));
@@ -156,8 +172,11 @@ describe('a trip', () => {
   const trip = (changes: object = {}) =>
     tripRecord({ driver: 'nobody yet', startedAt: '2026-11-20T20:00:00Z', ...changes });
   const listed = async () =>
-    (await us.api.get<{ driverId: string; endedAt: string | null; distanceKm: number | null }[]>('/trips'))
-      .data;
+    (
+      await us.api.get<{ driverId: string; endedAt: string | null; distanceKm: number | null }[]>(
+        '/trips',
+      )
+    ).data;
 
   it('of a vehicle that nobody knows is refused; its driver may come later', async () => {
     const reply = await us.send(trip());
@@ -174,7 +193,11 @@ describe('a trip', () => {
   it('that is still under way is completed by a later version, in any order', async () => {
     const versions = [
       trip({ sourceUpdatedAt: '2026-11-20T20:00:00Z' }),
-      trip({ sourceUpdatedAt: '2026-11-20T21:00:00Z', endedAt: '2026-11-20T20:55:00Z', distanceKm: 40 }),
+      trip({
+        sourceUpdatedAt: '2026-11-20T21:00:00Z',
+        endedAt: '2026-11-20T20:55:00Z',
+        distanceKm: 40,
+      }),
     ];
     await us.send(vehicle(), ...versions.toReversed());
     expect(await listed()).toMatchObject([{ endedAt: '2026-11-20T20:55:00.000Z', distanceKm: 40 }]);
@@ -194,7 +217,9 @@ it('a connection with a map of its own speaks its own words', async () => {
   expect((await operator.patch(path, { incidentTypeMap: map })).status).toBe(200);
   await as(await issueKey(us.connection.id)).send(safetyEvent({ incidentTypes: ['Rule 7'] }));
   await settled(hook.id);
-  expect(heard.got[0]?.body.data).toMatchObject({ translatedIncidentTypes: ['Speeding', 'Harsh Braking'] });
+  expect(heard.got[0]?.body.data).toMatchObject({
+    translatedIncidentTypes: ['Speeding', 'Harsh Braking'],
+  });
 });
 
 it('a place without an address is stored as before, so that nothing changes', async () => {
@@ -202,18 +227,25 @@ it('a place without an address is stored as before, so that nothing changes', as
   const startedAt = '2026-11-20T01:00:00.000Z';
   await us.send(vehicle(), safetyEvent({ startedAt, location: place }));
   for (const address of [null, undefined])
-    expect((await us.send(safetyEvent({ startedAt, location: { ...place, address } }))).data).toMatchObject({
+    expect(
+      (await us.send(safetyEvent({ startedAt, location: { ...place, address } }))).data,
+    ).toMatchObject({
       unchanged: 1,
     });
   const stored = 'select location from safety_events where connection_id = ?';
   expect(await value(stored, us.connection.id)).toBe(JSON.stringify(place));
-  const located = safetyEvent({ startedAt, location: { ...place, address: 'I-81 N, Carlisle, PA' } });
+  const located = safetyEvent({
+    startedAt,
+    location: { ...place, address: 'I-81 N, Carlisle, PA' },
+  });
   expect((await us.send(located)).data).toMatchObject({ unchanged: 0 });
 });
 
 describe('a large call while other accounts are active', () => {
   const events = (name: string, count: number) =>
-    Array.from({ length: count }, (_, i) => safetyEvent({ sourceId: `${name} ${i}`, vehicle: `v${i}` }));
+    Array.from({ length: count }, (_, i) =>
+      safetyEvent({ sourceId: `${name} ${i}`, vehicle: `v${i}` }),
+    );
   const beOther = async () => void (await as((await world()).apiToken).get('/connections'));
 
   it('is taken in whatever order its records have', async () => {
@@ -224,7 +256,10 @@ describe('a large call while other accounts are active', () => {
     };
     expect(await send()).toMatchObject({ accepted: 480, unchanged: 0, rejected: [{ index: 480 }] });
     expect(await send()).toMatchObject({ accepted: 0, unchanged: 480 });
-    const kept = await rows('select 1 from safety_events where connection_id = ?1', us.connection.id);
+    const kept = await rows(
+      'select 1 from safety_events where connection_id = ?1',
+      us.connection.id,
+    );
     expect(kept).toHaveLength(240);
   });
 
@@ -234,7 +269,10 @@ describe('a large call while other accounts are active', () => {
     const calls = Array.from({ length: 14 }, (_, i) => us.send(...events(`call ${i},`, 101)));
     const taken = (await Promise.all(calls)).filter(({ status }) => status === 200);
     expect(taken.length).toBeLessThan(14);
-    const kept = await rows('select 1 from safety_events where connection_id = ?1', us.connection.id);
+    const kept = await rows(
+      'select 1 from safety_events where connection_id = ?1',
+      us.connection.id,
+    );
     expect(kept).toHaveLength(taken.length * 101);
   });
 

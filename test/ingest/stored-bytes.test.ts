@@ -33,13 +33,17 @@ beforeAll(async () => {
   expect((await us.send(largest)).data).toMatchObject({ accepted: 1 });
 });
 
-const databaseBytes = async (): Promise<number> => (await env.DB.prepare('select 1').all()).meta.size_after;
+const databaseBytes = async (): Promise<number> =>
+  (await env.DB.prepare('select 1').all()).meta.size_after;
 
 let made = 0;
 
 /** Sends a call of such records, and returns by how many bytes each made D1 grow beyond four times its own. */
 async function excessOf(record: object): Promise<number> {
-  const records = Array.from({ length: perCall }, () => ({ ...record, sourceId: (made++).toString(36) }));
+  const records = Array.from({ length: perCall }, () => ({
+    ...record,
+    sourceId: (made++).toString(36),
+  }));
   const sent = new TextEncoder().encode(JSON.stringify({ records })).length;
   const before = await databaseBytes();
   const { data } = await us.send(...records);
@@ -57,9 +61,12 @@ const small = {
 type Kind = keyof typeof small;
 const kinds = Object.keys(small) as Kind[]; // as just written
 
-it.each(kinds)('a small %s is kept in four times its bytes and what every record costs', async (kind) => {
-  expect(await excessOf(small[kind])).toBeLessThanOrEqual(fixedBytes[kind]);
-});
+it.each(kinds)(
+  'a small %s is kept in four times its bytes and what every record costs',
+  async (kind) => {
+    expect(await excessOf(small[kind])).toBeLessThanOrEqual(fixedBytes[kind]);
+  },
+);
 
 const wide = '"'.repeat(200);
 it.each<[string, Kind, object, number]>([
@@ -84,6 +91,9 @@ it.each<[string, Kind, object, number]>([
     }),
     2,
   ],
-])('a large %s needs no more than a page besides for each of its rows', async (_, kind, record, rows) => {
-  expect(await excessOf(record)).toBeLessThanOrEqual(fixedBytes[kind] + rows * pageBytes);
-});
+])(
+  'a large %s needs no more than a page besides for each of its rows',
+  async (_, kind, record, rows) => {
+    expect(await excessOf(record)).toBeLessThanOrEqual(fixedBytes[kind] + rows * pageBytes);
+  },
+);

@@ -20,7 +20,12 @@ it('a call is warned of unknown words and fields, and of VINs that cannot be one
   );
   expect(accepted).toBe(4);
   expect(warnings).toEqual([
-    { field: 'vin', message: expect.stringContaining('17 letters and digits'), records: 1, index: 3 },
+    {
+      field: 'vin',
+      message: expect.stringContaining('17 letters and digits'),
+      records: 1,
+      index: 3,
+    },
     {
       field: 'speed',
       message: 'is not a field of a safetyEvent record; it was ignored',
@@ -37,7 +42,9 @@ it('a call is warned of unknown words and fields, and of VINs that cannot be one
 });
 
 it(`a call gets at most ${maxWarnings} different ones, none of them long`, async () => {
-  const unknown = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}${'x'.repeat(5000)}`, i]));
+  const unknown = Object.fromEntries(
+    Array.from({ length: 30 }, (_, i) => [`${i}${'x'.repeat(5000)}`, i]),
+  );
   const { warnings = [], moreWarnings } = await warned(vehicle({ vin, ...unknown }));
   expect(warnings).toHaveLength(maxWarnings);
   expect(moreWarnings).toBe(30 - maxWarnings);
@@ -74,7 +81,9 @@ describe('records of a call with one id', () => {
   ])('that are different things are warned of: %s', (_, one, other) => {
     const { warnings } = acceptRecords([driver({ sourceId: 'somebody' }), one, other]);
     const message = expect.stringContaining('is also that of a different');
-    expect(warnings).toEqual([{ index: 2, otherIndex: 1, field: 'sourceId', message, severity: 'lost' }]);
+    expect(warnings).toEqual([
+      { index: 2, otherIndex: 1, field: 'sourceId', message, severity: 'lost' },
+    ]);
   });
 
   it.each<[string, object, object]>([
@@ -82,7 +91,11 @@ describe('records of a call with one id', () => {
     ['a vehicle that was renamed', vehicle(sooner), vehicle({ name: 'Truck 1b', ...later })],
     ['a vehicle whose VIN came later', vehicle({ vin: undefined }), vehicle()],
     ['a trip that goes on', trip(), trip({ distanceKm: 5 })],
-    ['an event that was corrected', safetyEvent(sooner), safetyEvent({ startedAt: recently, ...later })],
+    [
+      'an event that was corrected',
+      safetyEvent(sooner),
+      safetyEvent({ startedAt: recently, ...later }),
+    ],
     ['levels', accident(), accident({ notificationLevel: 2, eventTime: '2026-11-20T20:00:03Z' })],
     ['a trip and its vehicle', vehicle({ sourceId: 'trip-1' }), trip()],
   ])('that are one thing are not: %s', (_, one, other) => {

@@ -20,7 +20,8 @@ beforeEach(async () => {
 
 const withdrawn = (more: object = {}) => safetyEvent({ withdrawn: true, ...more });
 const list = async (filter = '') =>
-  (await us.lists.get(`/safety-events?from=2026-01-01&to=${new Date().toISOString()}${filter}`)).data;
+  (await us.lists.get(`/safety-events?from=2026-01-01&to=${new Date().toISOString()}${filter}`))
+    .data;
 
 describe('an event that its provider withdraws', () => {
   it('stays in the list and the change feed, marked, and a newer version brings it back', async () => {
@@ -31,7 +32,11 @@ describe('an event that its provider withdraws', () => {
     const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
     const { data } = await us.api.get<unknown[]>('/changes?kinds=safetyEvent');
     expect(data).toContainEqual(
-      expect.objectContaining({ id, action: 'changed', data: expect.objectContaining({ withdrawn: true }) }),
+      expect.objectContaining({
+        id,
+        action: 'changed',
+        data: expect.objectContaining({ withdrawn: true }),
+      }),
     );
     await us.send(safetyEvent());
     expect(await list('&withdrawn=false')).toHaveLength(2);
@@ -61,10 +66,12 @@ describe('an event that its provider withdraws', () => {
     await us.send(withdrawn());
     const ann = await signIn(us);
     const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
-    expect(await ann.textAt(`/portal/events/${id}`)).toContain('the provider has withdrawn the event');
-    expect((await ann.page('/portal')).textAt('section[aria-labelledby=latest-arrivals]')[0]).toMatch(
-      /Withdrawn.*Harsh Braking/,
+    expect(await ann.textAt(`/portal/events/${id}`)).toContain(
+      'the provider has withdrawn the event',
     );
+    expect(
+      (await ann.page('/portal')).textAt('section[aria-labelledby=latest-arrivals]')[0],
+    ).toMatch(/Withdrawn.*Harsh Braking/);
     const caller = { accountId: us.accountId, operator: true } as const;
     const activity = await connectionActivity(env, caller, { limit: 1 });
     expect(activity.get(us.connection.id)).toMatchObject({ events: 0 });
@@ -95,7 +102,10 @@ describe('an event that its provider withdraws', () => {
   it('is not counted', async () => {
     const counted = async () => {
       await countEvents(env);
-      return value('select sum(risk_3) from event_counts where account_id = ?1 and hours = 24', us.accountId);
+      return value(
+        'select sum(risk_3) from event_counts where account_id = ?1 and hours = 24',
+        us.accountId,
+      );
     };
     await us.send(safetyEvent(), safetyEvent({ sourceId: 'other' }));
     expect(await counted()).toBe(2);

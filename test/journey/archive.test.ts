@@ -23,12 +23,21 @@ it('a warehouse finds the same rows in the files as clients find in the API', as
     driver(),
     ...Array.from({ length: 60 }, (_, i) =>
       safetyEvent({
-        ...{ sourceId: `e${i}`, startedAt: at(i), incidentTypes: ['Braking', 'Crash'].slice(i % 2) },
-        ...(i % 3 && { driver: 'driver-1', location: { latitude: 47.5 + i / 8, longitude: -8.25 } }),
+        ...{
+          sourceId: `e${i}`,
+          startedAt: at(i),
+          incidentTypes: ['Braking', 'Crash'].slice(i % 2),
+        },
+        ...(i % 3 && {
+          driver: 'driver-1',
+          location: { latitude: 47.5 + i / 8, longitude: -8.25 },
+        }),
         ...(i % 4 && { maxSpeedKph: 80.5 + i }),
       }),
     ),
-    ...Array.from({ length: 30 }, (_, i) => trip({ sourceId: `t${i}`, startedAt: at(i), distanceKm: 12.5 })),
+    ...Array.from({ length: 30 }, (_, i) =>
+      trip({ sourceId: `t${i}`, startedAt: at(i), distanceKm: 12.5 }),
+    ),
   ];
   const { data } = await api(stack, us.ingestKey, 'POST', '/ingest', { records });
   expect(data).toMatchObject({ accepted: records.length });
@@ -47,7 +56,12 @@ it('a warehouse finds the same rows in the files as clients find in the API', as
       'date, "startedAt", id',
     );
     expect(rows).toMatchObject(items);
-    const of = { kind, account: us.accountId, connection: us.connectionId, date: at(0).slice(0, 10) };
+    const of = {
+      kind,
+      account: us.accountId,
+      connection: us.connectionId,
+      date: at(0).slice(0, 10),
+    };
     expect(rows[0]).toMatchObject(of);
   }
   const { types } = await readParquet(`${files}/kind=safety-events/*/*/*/*.parquet`);
@@ -67,7 +81,10 @@ it('an export has the same rows', async () => {
   const copy = join(files, 'safety-events.parquet');
   onTestFinished(() => rmSync(copy));
   const exported = await readParquet(copy);
-  const archived = await readParquet(`${files}/kind=safety-events/*/*/*/*.parquet`, '"startedAt", id');
+  const archived = await readParquet(
+    `${files}/kind=safety-events/*/*/*/*.parquet`,
+    '"startedAt", id',
+  );
   expect(archived.rows).toMatchObject(exported.rows);
   expect(archived.types).toMatchObject(exported.types);
 });
@@ -81,8 +98,12 @@ it('a backup can be restored, and a rehearsal says what is missing', async () =>
     recursive: true,
   });
   // In each table a row that is as large as one can be.
-  const databases = readdirSync(backup, { recursive: true }).map((name) => join(backup, String(name)));
-  const filled = databases.filter((path) => /D1DatabaseObject.*\.sqlite$/.test(path)).flatMap(addFullRows);
+  const databases = readdirSync(backup, { recursive: true }).map((name) =>
+    join(backup, String(name)),
+  );
+  const filled = databases
+    .filter((path) => /D1DatabaseObject.*\.sqlite$/.test(path))
+    .flatMap(addFullRows);
   expect(filled.filter((table) => table === 'pulls')).toHaveLength(1);
   const dump = join(backup, 'fleet.sql');
   const exporting = ['d1', 'export', 'fleet', '--local', '--config', config, '--output', dump];
@@ -106,7 +127,8 @@ it('a backup can be restored, and a rehearsal says what is missing', async () =>
   const copy = join(backup, 'copy');
   const keys = copyBucket(join(backup, 'restored'), copy);
   expect(keys).toHaveLength(3);
-  for (const key of keys) expect(readFileSync(join(copy, key))).toEqual(readFileSync(join(files, key)));
+  for (const key of keys)
+    expect(readFileSync(join(copy, key))).toEqual(readFileSync(join(files, key)));
 });
 
 /** Copies what the local bucket in a folder has of ours into another, and returns its keys. */
@@ -120,7 +142,9 @@ function copyBucket(from: string, to: string): string[] {
     .flatMap((path) => {
       const database = new DatabaseSync(path, { readOnly: true });
       const has = database.prepare(`select 1 from sqlite_master where name = '_mf_objects'`).get();
-      const rows = has ? database.prepare('select key, blob_id as blob from _mf_objects').all() : [];
+      const rows = has
+        ? database.prepare('select key, blob_id as blob from _mf_objects').all()
+        : [];
       database.close();
       return rows.filter(({ key }) => String(key).includes(us.accountId));
     });

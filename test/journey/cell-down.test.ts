@@ -1,7 +1,13 @@
 import { join } from 'node:path';
 import { unlimited } from '../../src/cli/local/configurations.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
-import { inCell, type JourneyAccount, journeyAccount, stackFolder, until } from '../support/node/journey.ts';
+import {
+  inCell,
+  type JourneyAccount,
+  journeyAccount,
+  stackFolder,
+  until,
+} from '../support/node/journey.ts';
 
 // The cell eu runs in a process of its own, which finds the router by way of the registry, so that it can be killed.
 const folder = stackFolder({ cells: ['main', 'eu'], apart: ['eu'], change: unlimited });
@@ -70,37 +76,43 @@ it.each([
       eu = await folderOfEu.start();
     },
   ],
-])('a cell %s slows nobody down in the other, and its own requests get 503', async (what, fail, mend) => {
-  const [before, after]: [Times, Times] = [
-    { own: [], control: [] },
-    { own: [], control: [] },
-  ];
-  for (let round = 0; round < rounds; round++) {
-    await until(
-      'both are well',
-      async () => {
-        const replies = await Promise.all([ofMain, ...Array(10).fill(ofEu)].map(list));
-        return replies.every(({ status }) => status === 200) && (await fetch(`${stack.baseUrl}/health`)).ok;
-      },
-      30,
-    );
-    expect((await busy(before)).filter(({ status }) => status !== 200)).toEqual([]);
-    await fail();
-    const health = fetch(`${stack.baseUrl}/health`);
-    for (const { status, headers, body, ms } of await busy(after)) {
-      expect([status, Number(headers.get('retry-after'))]).toEqual([503, 10]);
-      expect(body).toMatchObject({ status: 503, message: 'Temporarily unavailable, try again' });
-      expect(ms).toBeLessThan(15_000);
+])(
+  'a cell %s slows nobody down in the other, and its own requests get 503',
+  async (what, fail, mend) => {
+    const [before, after]: [Times, Times] = [
+      { own: [], control: [] },
+      { own: [], control: [] },
+    ];
+    for (let round = 0; round < rounds; round++) {
+      await until(
+        'both are well',
+        async () => {
+          const replies = await Promise.all([ofMain, ...Array(10).fill(ofEu)].map(list));
+          return (
+            replies.every(({ status }) => status === 200) &&
+            (await fetch(`${stack.baseUrl}/health`)).ok
+          );
+        },
+        30,
+      );
+      expect((await busy(before)).filter(({ status }) => status !== 200)).toEqual([]);
+      await fail();
+      const health = fetch(`${stack.baseUrl}/health`);
+      for (const { status, headers, body, ms } of await busy(after)) {
+        expect([status, Number(headers.get('retry-after'))]).toEqual([503, 10]);
+        expect(body).toMatchObject({ status: 503, message: 'Temporarily unavailable, try again' });
+        expect(ms).toBeLessThan(15_000);
+      }
+      const { status, message } = await (await health).json();
+      expect([status, message]).toEqual([503, expect.stringMatching(/^eu: D/)]);
+      await mend();
     }
-    const { status, message } = await (await health).json();
-    expect([status, message]).toEqual([503, expect.stringMatching(/^eu: D/)]);
-    await mend();
-  }
-  const [beside, usual] = [p99(after.own), p99(before.own)];
-  // The router refuses junk without a cell: what became slower of that is the machine, which others use as well.
-  const slower = Math.max(1, p99(after.control) / p99(before.control));
-  console.log(
-    `p99 of main: ${usual.toFixed(1)} ms; beside a cell ${what}: ${beside.toFixed(1)} ms (${slower.toFixed(2)})`,
-  );
-  expect(beside).toBeLessThan(2 * usual * slower);
-});
+    const [beside, usual] = [p99(after.own), p99(before.own)];
+    // The router refuses junk without a cell: what became slower of that is the machine, which others use as well.
+    const slower = Math.max(1, p99(after.control) / p99(before.control));
+    console.log(
+      `p99 of main: ${usual.toFixed(1)} ms; beside a cell ${what}: ${beside.toFixed(1)} ms (${slower.toFixed(2)})`,
+    );
+    expect(beside).toBeLessThan(2 * usual * slower);
+  },
+);

@@ -39,7 +39,8 @@ const browser = () => openIdBrowser(stack.baseUrl);
 /** The links in the mails to an address, which the local service keeps where its log says. */
 const linksTo = (address: string): string[] =>
   [...wranglerLog().matchAll(new RegExp(`^To: ${address}$[\\s\\S]*?^Text: (.+)$`, 'gm'))].flatMap(
-    ([, file = '']) => [...readFileSync(file, 'utf8').matchAll(/https?:\S+/g)].map(([link]) => link),
+    ([, file = '']) =>
+      [...readFileSync(file, 'utf8').matchAll(/https?:\S+/g)].map(([link]) => link),
   );
 
 const wranglerLog = () => readFileSync(join(stack.directory, 'wrangler.log'), 'utf8');
@@ -73,7 +74,13 @@ describe.each(cells)('in the cell %s', (cell) => {
     await until('both arrive', () => got.length >= 2);
     receiver.stop();
     const range = `from=${now}&to=2100-01-01T00:00:00Z`;
-    const paths = ['/vehicles', `/safety-events?${range}`, '/connections', '/webhooks', '/deliveries'];
+    const paths = [
+      '/vehicles',
+      `/safety-events?${range}`,
+      '/connections',
+      '/webhooks',
+      '/deliveries',
+    ];
     await withoutQueriesIn([other], async () => {
       const lists = await Promise.all(paths.map((path) => listed(stack, us, path)));
       expect(lists.every((list) => list.length > 0)).toBe(true);
@@ -98,7 +105,9 @@ describe.each(cells)('in the cell %s', (cell) => {
     await operator.call('PUT /connections/:id/webhook-secret', { id, body });
     const page = await (await signedIn(cell, accountId)).get(`/portal/connections/${id}`);
     const [url = ''] = /http:\/\/[^"<]+\/providers\/[^"<]+\/webhook/.exec(page.html) ?? [];
-    expect(url).toBe(`${stack.baseUrl}/providers/${cell === 'main' ? '' : `${cell}.`}${id}/webhook`);
+    expect(url).toBe(
+      `${stack.baseUrl}/providers/${cell === 'main' ? '' : `${cell}.`}${id}/webhook`,
+    );
     expect((await callWebhook(url, secret)).status).toBe(200);
     expect((await callWebhook(url, Buffer.from('another'))).status).toBe(401);
   });
@@ -106,7 +115,10 @@ describe.each(cells)('in the cell %s', (cell) => {
   it('a connect link opens the page of its account', async () => {
     const { accountId } = accountIn(cell);
     const asked = { id: accountId, body: { name: 'Ann' } };
-    const { url } = await operatorOf(inCell(stack, cell)).call('POST /accounts/:id/connect-links', asked);
+    const { url } = await operatorOf(inCell(stack, cell)).call(
+      'POST /accounts/:id/connect-links',
+      asked,
+    );
     expect(url).toContain(`/portal/connect?secret=${cell === 'main' ? '' : `${cell}.`}`);
     expect((await browser().get(url)).text).toContain(`Connect your fleet to Fleet of ${cell}`);
   });
@@ -127,7 +139,9 @@ describe.each(cells)('in the cell %s', (cell) => {
 async function signedIn(cell: string, accountId: string) {
   const email = `${crypto.randomUUID()}@example.com`;
   await fleetJson(inCell(stack, cell), 'user', 'add', email, '--account', accountId);
-  const { url } = await operatorOf(inCell(stack, cell)).call('POST /sign-in-links', { body: { email } });
+  const { url } = await operatorOf(inCell(stack, cell)).call('POST /sign-in-links', {
+    body: { email },
+  });
   const ask = browser();
   expect((await ask.post(url)).to).toBe(`${stack.baseUrl}/portal`);
   return ask;
@@ -136,14 +150,22 @@ async function signedIn(cell: string, accountId: string) {
 it('a person of both cells is mailed a link by each, and signs in to that one', async () => {
   const email = 'ann@example.com';
   for (const cell of cells)
-    await fleetJson(inCell(stack, cell), 'user', 'add', email, '--account', accountIn(cell).accountId);
+    await fleetJson(
+      inCell(stack, cell),
+      'user',
+      'add',
+      email,
+      '--account',
+      accountIn(cell).accountId,
+    );
   const ask = browser();
   expect((await ask.get('/portal')).to).toBe(`${stack.baseUrl}/portal/sign-in`);
   expect((await ask.post('/portal/sign-in', { email })).text).toContain('a link is on its way');
   await until('both mails are there', () => linksTo(email).length >= 2);
   for (const cell of cells) {
     const link =
-      linksTo(email).find((one) => one.includes('/sign-in/link?secret=eu.') === (cell === 'eu')) ?? '';
+      linksTo(email).find((one) => one.includes('/sign-in/link?secret=eu.') === (cell === 'eu')) ??
+      '';
     expect((await ask.get(link)).status).toBe(200);
     expect((await ask.post(link)).to).toBe(`${stack.baseUrl}/portal`);
     expect(ask.jar.get('session')?.startsWith('eu.')).toBe(cell === 'eu');
@@ -164,7 +186,10 @@ it('a connector that is a Worker reaches both cells by its binding to the router
   };
   writeFileSync(join(directory, 'wrangler.json'), JSON.stringify(config));
   const env = { WRANGLER_REGISTRY_PATH: join(stack.directory, 'registry') };
-  const connector = await startDev(directory, 0, env, ['--config', join(directory, 'wrangler.json')]);
+  const connector = await startDev(directory, 0, env, [
+    '--config',
+    join(directory, 'wrangler.json'),
+  ]);
   onTestFinished(() => connector.stop());
   const send = async (key: string, name: string) => {
     const body = JSON.stringify([key, { records: [{ kind: 'vehicle', sourceId: name, name }] }]);
@@ -191,7 +216,10 @@ it('junk reaches no cell', async () => {
       for (const path of ['/webhooks', '/ingest', '/nothing']) {
         const init = { method: 'POST', headers: { 'x-api-key': key }, body: '{}' };
         const reply = await fetch(stack.baseUrl + path, init);
-        expect(await reply.json()).toMatchObject({ status: 401, message: 'Invalid or expired token' });
+        expect(await reply.json()).toMatchObject({
+          status: 401,
+          message: 'Invalid or expired token',
+        });
         ids.push(reply.headers.get('x-request-id') ?? '');
       }
   });

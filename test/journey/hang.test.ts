@@ -44,7 +44,11 @@ it.each(drills)('$store hangs for $seconds s and is reset: nothing is lost', asy
   const call = async (what: What, key: string, path: string, records?: object[]) => {
     const began = Date.now();
     const reply = await fetch(stack.baseUrl + path, {
-      headers: { 'x-api-key': key, 'connection-id': us.connectionId, 'content-type': 'application/json' },
+      headers: {
+        'x-api-key': key,
+        'connection-id': us.connectionId,
+        'content-type': 'application/json',
+      },
       ...(records && { method: 'POST', body: JSON.stringify({ records }) }),
     });
     await reply.text();
@@ -93,7 +97,11 @@ it.each(drills)('$store hangs for $seconds s and is reset: nothing is lost', asy
   const meanwhile = [...replies];
   await wait(ended - Date.now());
   const arrived = () => new Set(got.map(({ headers }) => `${headers['delivery-id']}`)).size;
-  await until('all have arrived', () => arrived() >= wanted, (ended - Date.now()) / 1000 + recoverySeconds);
+  await until(
+    'all have arrived',
+    () => arrived() >= wanted,
+    (ended - Date.now()) / 1000 + recoverySeconds,
+  );
   clearInterval(cron);
   await Promise.all(work);
   receiver.stop();

@@ -35,7 +35,13 @@ it('a generated fleet is imported, listed, and unchanged when imported again', a
   const again = await fleetJson(stack, ...args);
   expect(again).toMatchObject({ accepted: 0, unchanged: records, rejected: 0 });
   expect(existsSync(rejectedFile)).toBe(false);
-  const keys = await fleetJson<{ name: string }[]>(stack, 'token', 'list', '--account', us.accountId);
+  const keys = await fleetJson<{ name: string }[]>(
+    stack,
+    'token',
+    'list',
+    '--account',
+    us.accountId,
+  );
   expect(keys.map(({ name }) => name).sort()).toEqual(['demo', 'demo']);
 });
 
@@ -59,7 +65,9 @@ it('an import shows what the service could not use, and which rows it left out',
   expect(err).toContain(
     'fleet: 1 record, the first in line 6 and 5: sourceId is also that of a different vehicle',
   );
-  expect(err).toMatch(/line 7: sourceId must not be what programs write for nothing, or a rounded number/);
+  expect(err).toMatch(
+    /line 7: sourceId must not be what programs write for nothing, or a rounded number/,
+  );
   expect(err).toContain(
     'fleet: 2 records, the first in line 2: year must be a whole number from 1900 to 2100',
   );

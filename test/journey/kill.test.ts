@@ -18,13 +18,17 @@ it(`SIGKILL × ${kills} loses none of ${notifications} notifications`, async () 
   /** Of each event, the Delivery-Id and the data of each call. */
   const got = new Map<string, string[]>();
   let holds = true; // the calls that are under way at the first kill
-  const receiver = await startReceiver(stack.certificates, 0, async ({ headers, body }, response) => {
-    const id = String(body.data.eventId);
-    const call = `${headers['delivery-id']} ${JSON.stringify(body.data)}`;
-    got.set(id, [...(got.get(id) ?? []), call]);
-    if (holds) await new Promise((on) => response.on('close', on));
-    else await new Promise((on) => setTimeout(on, Math.random() * 30));
-  });
+  const receiver = await startReceiver(
+    stack.certificates,
+    0,
+    async ({ headers, body }, response) => {
+      const id = String(body.data.eventId);
+      const call = `${headers['delivery-id']} ${JSON.stringify(body.data)}`;
+      got.set(id, [...(got.get(id) ?? []), call]);
+      if (holds) await new Promise((on) => response.on('close', on));
+      else await new Promise((on) => setTimeout(on, Math.random() * 30));
+    },
+  );
   await addWebhook(stack, us, receiver.url);
   const calls = Array.from({ length: notifications / perCall }, (_, call) =>
     Array.from({ length: perCall }, (_, i) => safetyEvent({ sourceId: `e${call * perCall + i}` })),
@@ -38,7 +42,9 @@ it(`SIGKILL × ${kills} loses none of ${notifications} notifications`, async () 
     const now = [...untaken].slice(0, share);
     const sending = (async () => {
       for (const records of now) {
-        const reply = await api(stack, us.ingestKey, 'POST', '/ingest', { records: [vehicle(), ...records] });
+        const reply = await api(stack, us.ingestKey, 'POST', '/ingest', {
+          records: [vehicle(), ...records],
+        });
         if (reply.status !== 200) break;
         untaken.delete(records);
         takenInTime++;
@@ -52,7 +58,9 @@ it(`SIGKILL × ${kills} loses none of ${notifications} notifications`, async () 
     await stack.restart();
   }
   for (const records of untaken) {
-    const reply = await api(stack, us.ingestKey, 'POST', '/ingest', { records: [vehicle(), ...records] });
+    const reply = await api(stack, us.ingestKey, 'POST', '/ingest', {
+      records: [vehicle(), ...records],
+    });
     expect(reply.status).toBe(200);
   }
   await until(

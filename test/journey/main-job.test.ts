@@ -85,7 +85,9 @@ const logged = () =>
     .map((line): Record<string, unknown> => JSON.parse(line));
 
 it('a call that fails is found by its request id, and sent again with the tool', async () => {
-  const receiver = await startReceiver(stack.certificates, 0, (_, response) => response.writeHead(410).end());
+  const receiver = await startReceiver(stack.certificates, 0, (_, response) =>
+    response.writeHead(410).end(),
+  );
   const headers = { 'X-Secret': 'four-is-secret' };
   const webhook = await addWebhook(stack, us, `${receiver.url}/secret-path`, { headers });
   await send(event('e2'), event('e3'));
@@ -95,7 +97,10 @@ it('a call that fails is found by its request id, and sent again with the tool',
   await until('both have failed', async () => (await failed()).length === 2);
 
   const ingest = logged().findLast(({ route }) => route === '/ingest');
-  expect(ingest).toMatchObject({ status: 200, records: { accepted: 2, unchanged: 0, rejected: 0 } });
+  expect(ingest).toMatchObject({
+    status: 200,
+    records: { accepted: 2, unchanged: 0, rejected: 0 },
+  });
   const attempts = logged().filter(({ kind }) => kind === 'attempt');
   expect(attempts).toMatchObject(
     Array(2).fill({ requestId: ingest?.requestId, webhookId: webhook, status: 410 }),
@@ -109,7 +114,9 @@ it('a call that fails is found by its request id, and sent again with the tool',
   expect(out).toMatch(/Z +HTTP 410 /);
 
   expect(await fleetJson(stack, 'delivery', 'replay', id)).toMatchObject({ replayed: 1 });
-  await until('it has failed again', async () => (await failed()).some(({ log }) => log.length === 2));
+  await until('it has failed again', async () =>
+    (await failed()).some(({ log }) => log.length === 2),
+  );
   receiver.stop();
   expect(await fleet(stack, 'delivery', 'replay')).toMatchObject({
     code: 1,
@@ -119,8 +126,13 @@ it('a call that fails is found by its request id, and sent again with the tool',
   await limit('--in-flight', '3');
   expect((await limit('--per-second', '20')).out).toMatch(/max in flight +3\nmax per second +20$/m);
   const message = 'maxInFlight must be a whole number from 1 to 50';
-  expect(await limit('--in-flight', 'many')).toMatchObject({ code: 1, err: `fleet: 400 ${message}\n` });
-  expect((await limit('--in-flight', '', '--per-second', '')).out).not.toMatch(/maxInFlight|maxPerSecond/);
+  expect(await limit('--in-flight', 'many')).toMatchObject({
+    code: 1,
+    err: `fleet: 400 ${message}\n`,
+  });
+  expect((await limit('--in-flight', '', '--per-second', '')).out).not.toMatch(
+    /maxInFlight|maxPerSecond/,
+  );
 });
 
 it('npm run deploy -- --check tries what it relies on, and nothing is at fault', async () => {
@@ -150,7 +162,10 @@ it.each([
   ['token issue --name x', "error: required option '--account <id>' not specified"],
   ['connection create --account x --provider a --incident-types /nowhere', 'fleet: Cannot read'],
   ['--url http://localhost:1 account list', 'fleet: Cannot reach http://localhost:1'],
-  ['--url nowhere account list', 'fleet: --url (or FLEET_URL) must begin with https:// or http://,'],
+  [
+    '--url nowhere account list',
+    'fleet: --url (or FLEET_URL) must begin with https:// or http://,',
+  ],
 ])('fleet %s fails with one clear line', async (args, line) => {
   const { code, err } = await fleet(stack, ...args.split(' '));
   expect(code).toBe(1);

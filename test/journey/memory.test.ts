@@ -41,9 +41,9 @@ describe.skipIf(!canMeasureMemory)('the memory that one request needs', () => {
   it.each(['', '&minEventRisk=1', '&minEventRisk=5'])(
     'is bounded for the largest page: %s',
     async (filter) => {
-      expect(await measure(() => listed(stack, us, `/safety-events?${range}${filter}`))).toBeLessThanOrEqual(
-        most,
-      );
+      expect(
+        await measure(() => listed(stack, us, `/safety-events?${range}${filter}`)),
+      ).toBeLessThanOrEqual(most);
     },
   );
 

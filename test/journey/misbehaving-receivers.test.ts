@@ -50,7 +50,8 @@ beforeAll(async () => {
     hooks[name] = await addWebhook(stack, us, `https://localhost:${server.port}/`, changes);
   };
   // Each on a port of its own: what one leaves on a connection must not reach another.
-  for (const [name, { does }] of Object.entries(misbehaviours)) await register(name, serveTls(good, does));
+  for (const [name, { does }] of Object.entries(misbehaviours))
+    await register(name, serveTls(good, does));
   for (const [name, { does }] of Object.entries(rudeServers)) await register(name, serveTcp(does));
   await register(
     'has a certificate of nobody',
@@ -70,7 +71,9 @@ beforeAll(async () => {
   );
   servers.push(login);
   const tokenUrl = `https://localhost:${login.port}/token`;
-  await register('is healthy', healthy, { oauth: { tokenUrl, clientId: 'us', clientSecret: 'secret' } });
+  await register('is healthy', healthy, {
+    oauth: { tokenUrl, clientId: 'us', clientSecret: 'secret' },
+  });
   hooks['is not there'] = await addWebhook(stack, us, `https://localhost:${await freePort()}/`);
   const work = async () => {
     await event('first');
@@ -110,10 +113,9 @@ async function attempted(name: string): Promise<Delivery | undefined> {
 
 // The calls are all under way already; each test waits for its own.
 it.each<[name: string, Expected]>([
-  ...Object.entries({ ...misbehaviours, ...rudeServers }).map(([name, { leads }]): [string, Expected] => [
-    name,
-    leads,
-  ]),
+  ...Object.entries({ ...misbehaviours, ...rudeServers }).map(
+    ([name, { leads }]): [string, Expected] => [name, leads],
+  ),
   // The local runtime has one word for these; Cloudflare's network has statuses.
   ['has a certificate of nobody', { result: 'connection' }],
   ['is not there', { result: 'connection' }],
@@ -134,7 +136,10 @@ it('afterwards a healthy receiver gets what comes next, at once', async () => {
   );
 });
 
-it.skipIf(!canMeasureMemory)('and the memory of the service is what it was, or nearly', async () => {
-  ended.resolve();
-  expect(await growth).toBeLessThan(maxGrowth);
-});
+it.skipIf(!canMeasureMemory)(
+  'and the memory of the service is what it was, or nearly',
+  async () => {
+    ended.resolve();
+    expect(await growth).toBeLessThan(maxGrowth);
+  },
+);

@@ -4,7 +4,14 @@ import { unlimited } from '../../src/cli/local/configurations.ts';
 import { startReceiver } from '../../src/cli/local/receiver.ts';
 import { keyVariable, operatorOf } from '../../src/cli/operate/client.ts';
 import { temporaryFolder } from '../support/node/folder.ts';
-import { addWebhook, inCell, journeyAccount, ownStack, startFleet, until } from '../support/node/journey.ts';
+import {
+  addWebhook,
+  inCell,
+  journeyAccount,
+  ownStack,
+  startFleet,
+  until,
+} from '../support/node/journey.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 
 /** `npm run proof` runs it at full size. */
@@ -37,13 +44,18 @@ async function restart(part: keyof typeof stacks) {
 }
 
 /** A cell as operators reach it. */
-const serviceIn = (cell: 'main' | 'eu') => inCell({ ...stacks[cell], baseUrl: router.baseUrl }, cell);
+const serviceIn = (cell: 'main' | 'eu') =>
+  inCell({ ...stacks[cell], baseUrl: router.baseUrl }, cell);
 
 /** Statuses by which clients were told: nothing at all while the router is down. */
 const seen = new Set<number>();
 
 async function call(token: string, path: string, body?: object, connection = '') {
-  const headers = { 'x-api-key': token, 'content-type': 'application/json', 'connection-id': connection };
+  const headers = {
+    'x-api-key': token,
+    'content-type': 'application/json',
+    'connection-id': connection,
+  };
   const sent = body ? { method: 'POST', body: JSON.stringify(body) } : {};
   const reply = await fetch(router.baseUrl + path, { headers, ...sent }).catch(() => undefined);
   if (!reply) return undefined;
@@ -108,9 +120,12 @@ it(`a move of ${records} records loses and doubles nothing, whatever part is kil
     }
   })();
 
-  for (const name of ['main', 'eu'] as const) process.env[keyVariable(name)] = serviceIn(name).operatorKey;
-  const tool = () => startFleet(serviceIn('main'), '--json', 'account', 'move', us.accountId, '--to', 'eu');
-  const moveOf = () => operator.call('GET /accounts/:id/move', { id: us.accountId }).catch(() => undefined);
+  for (const name of ['main', 'eu'] as const)
+    process.env[keyVariable(name)] = serviceIn(name).operatorKey;
+  const tool = () =>
+    startFleet(serviceIn('main'), '--json', 'account', 'move', us.accountId, '--to', 'eu');
+  const moveOf = () =>
+    operator.call('GET /accounts/:id/move', { id: us.accountId }).catch(() => undefined);
   let mover = tool();
   let last = '';
   for (const part of killed) {

@@ -75,7 +75,9 @@ function expectShown(blocks: Block[], name: string, { out, code }: Printed): voi
 it('npm start prints what the README shows', async () => {
   for (const line of block(readme, 'tour-start').split('\n').filter(Boolean)) {
     const [beginning = ''] = masked(line).split(/\w*…/);
-    await until(`it prints ${beginning}`, () => masked(service.printed()).includes(beginning.trimEnd()));
+    await until(`it prints ${beginning}`, () =>
+      masked(service.printed()).includes(beginning.trimEnd()),
+    );
   }
 });
 
@@ -122,11 +124,18 @@ it('the quick start follows the tour, in a folder of its own', async () => {
   });
   expectShown(blocks, 'deliveries.sh', listed);
 
-  const accident = { kind: 'accident', sourceId: 'crash', vin: '1FUJGLDR5CLBP8834', notificationLevel: 1 };
+  const accident = {
+    kind: 'accident',
+    sourceId: 'crash',
+    vin: '1FUJGLDR5CLBP8834',
+    notificationLevel: 1,
+  };
   const at = { eventTime: '2026-11-20T20:00:00Z', location: { latitude: 39.7, longitude: -105 } };
   await shell.paste(`RECORDS='${JSON.stringify({ records: [{ ...accident, ...at }] })}'
     curl "$BASE_URL/ingest" -H "x-api-key: $INGEST_KEY" -H 'Content-Type: application/json' -d "$RECORDS"`);
-  await until('the accident is printed', () => receiver.screen().includes('level 1 vin 1FUJGLDR5CLBP8834'));
+  await until('the accident is printed', () =>
+    receiver.screen().includes('level 1 vin 1FUJGLDR5CLBP8834'),
+  );
 });
 
 it('deliveries look as the guide shows them', () => {
@@ -155,7 +164,8 @@ it.each([...guides.keys()].filter((path) => !['', 'quick-start', 'signatures'].i
     const blocks = guides.get(path) ?? [];
     for (const [at, sample] of blocks.entries()) {
       const before = blocks[at - 1];
-      const sameInAnotherLanguage = before && isSample(before) && before.language !== sample.language;
+      const sameInAnotherLanguage =
+        before && isSample(before) && before.language !== sample.language;
       const ofTypedClient = sample.code.includes('fleet-data-client'); // which `samples.test.ts` builds
       if (!isSample(sample) || sameInAnotherLanguage || ofTypedClient) continue;
       if (sample.language === 'ts') writeFileSync(join(folder, sample.name), here(sample.code));
@@ -181,7 +191,9 @@ it('a failure looks as the guide shows it', async () => {
     notificationTypes: [1],
   };
   const reply = await api({ baseUrl }, apiToken, 'POST', '/webhook', body);
-  expect(JSON.parse(masked(JSON.stringify(reply)))).toEqual(JSON.parse(masked(failure?.code ?? '')));
+  expect(JSON.parse(masked(JSON.stringify(reply)))).toEqual(
+    JSON.parse(masked(failure?.code ?? '')),
+  );
 });
 
 it('the next start keeps the data', async () => {
@@ -189,6 +201,10 @@ it('the next start keeps the data', async () => {
   await service.stop();
   service = await npmStart(clone.folder, Number(ports.get('8787')), '--quiet');
   await until('it has printed where everything is', () => service.printed().includes('Ctrl-C'), 60);
-  expect(await fleetJson<object[]>(demo(), 'cell', 'list')).toMatchObject([{ name: 'main', accounts: 1 }]);
-  expect(await fleetJson<object[]>(demo(), 'account', 'list')).toMatchObject([{ id: before.accountId }]);
+  expect(await fleetJson<object[]>(demo(), 'cell', 'list')).toMatchObject([
+    { name: 'main', accounts: 1 },
+  ]);
+  expect(await fleetJson<object[]>(demo(), 'account', 'list')).toMatchObject([
+    { id: before.accountId },
+  ]);
 });

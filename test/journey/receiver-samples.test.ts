@@ -35,12 +35,15 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     return running;
   };
   const knock = async (settings: Settings) => (await reader.run('knock.sh', settings, cwd)).out;
-  const printed = () => receiver.printed.split('\n').filter((line) => /^(?:event|accident) /.test(line));
+  const printed = () =>
+    receiver.printed.split('\n').filter((line) => /^(?:event|accident) /.test(line));
 
   it('takes a delivery once, though it comes twice, and also after a restart', async () => {
     expect(await knock(settings)).toBe('204\n204\n');
     await until('it is printed', () => printed().length > 0);
-    expect(printed()).toEqual(['event 294aeb9d-4040-5e5d-b215-b1bab9373196 risk 3 Harsh Braking Truck 7']);
+    expect(printed()).toEqual([
+      'event 294aeb9d-4040-5e5d-b215-b1bab9373196 risk 3 Harsh Braking Truck 7',
+    ]);
     receiver.child.kill('SIGKILL');
     await receiver.ended;
     receiver = await listen(settings, cwd);
@@ -62,9 +65,17 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     const inbox = reader.folderFor(`accident-${language}`);
     const first = await listen({ ...plain, PORT }, inbox);
     const { out } = await reader.run('knock-accident.sh', { ...plain, RECEIVER_URL }, cwd);
-    const calls = ['level 2, attempt 1', 'level 1, attempt 1', 'level 3, attempt 1', 'level 3, attempt 2'];
-    expect(out.trim().split('\n')).toEqual([...calls, 'level 1, attempt 2'].map((call) => `${call}: 204`));
-    const told = ({ printed }: Running) => printed.split('\n').filter((line) => line.includes('accident '));
+    const calls = [
+      'level 2, attempt 1',
+      'level 1, attempt 1',
+      'level 3, attempt 1',
+      'level 3, attempt 2',
+    ];
+    expect(out.trim().split('\n')).toEqual(
+      [...calls, 'level 1, attempt 2'].map((call) => `${call}: 204`),
+    );
+    const told = ({ printed }: Running) =>
+      printed.split('\n').filter((line) => line.includes('accident '));
     await until('all are printed', () => told(first).length === 3);
     const id = '0d8bd8c6-8f5b-5a43-a0a5-9d1a6c1c8f52';
     expect(told(first)).toEqual([
@@ -80,7 +91,10 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     const again = { eventId: id, vin: '1FUJGLDR5CLBP8834', tSP: 'Motive', notificationLevel: 2 };
     const { status } = await fetch(RECEIVER_URL, {
       method: 'POST',
-      headers: { 'X-Fleet-Secret': settings.WEBHOOK_SECRET ?? '', 'Delivery-Id': 'another webhook' },
+      headers: {
+        'X-Fleet-Secret': settings.WEBHOOK_SECRET ?? '',
+        'Delivery-Id': 'another webhook',
+      },
       body: JSON.stringify({ timestamp: new Date().toISOString(), type: 1, data: again }),
     });
     expect(status).toBe(204);
@@ -102,9 +116,15 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
     await until('the event is printed', () => printed().length === 1);
     expect(printed()[0]).toMatch(/^event [0-9a-f-]{36} risk 3 Harsh Braking Truck 7$/);
 
-    const accident = { kind: 'accident', sourceId: `crash of ${language}`, vin: '1FUJGLDR5CLBP8834' };
+    const accident = {
+      kind: 'accident',
+      sourceId: `crash of ${language}`,
+      vin: '1FUJGLDR5CLBP8834',
+    };
     const at = { eventTime: '2026-11-20T20:00:00Z', location: { latitude: 39.7, longitude: -105 } };
-    await reader.sendIn([1, 2, 3].map((notificationLevel) => ({ ...accident, ...at, notificationLevel })));
+    await reader.sendIn(
+      [1, 2, 3].map((notificationLevel) => ({ ...accident, ...at, notificationLevel })),
+    );
     await until('three levels are printed', () => printed().length === 4);
     const told = printed().slice(1);
     expect(told.map((line) => line.replace(/[0-9a-f-]{36} /, '')).sort()).toEqual(
@@ -151,13 +171,17 @@ describe.each(['ts', 'py'])('receiver.%s', (language) => {
 });
 
 const signingSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-const signedBody = '{"timestamp":"2026-11-20T20:00:02.114Z","type":2,"data":{"vehicleName":"Łódź"}}';
+const signedBody =
+  '{"timestamp":"2026-11-20T20:00:02.114Z","type":2,"data":{"vehicleName":"Łódź"}}';
 
 it.each(['ts', 'py'])(
   'signed-receiver.%s of the guide verifies a delivery, and refuses others',
   async (language) => {
     const PORT = String(await freePort());
-    const receiver = reader.start(`signed-receiver.${language}`, { PORT, SIGNING_SECRET: signingSecret });
+    const receiver = reader.start(`signed-receiver.${language}`, {
+      PORT,
+      SIGNING_SECRET: signingSecret,
+    });
     await until('it listens', () => receiver.printed.includes('listening'));
     const call = async (by: string, at: Date, sent = signedBody) => {
       const headers = {
@@ -165,7 +189,8 @@ it.each(['ts', 'py'])(
         'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
         'webhook-signature': new Webhook(by).sign('d1', at, signedBody),
       };
-      return (await fetch(`http://localhost:${PORT}`, { method: 'POST', headers, body: sent })).status;
+      return (await fetch(`http://localhost:${PORT}`, { method: 'POST', headers, body: sent }))
+        .status;
     };
     const now = new Date();
     expect(await call(signingSecret, now)).toBe(204);

@@ -10,7 +10,13 @@ import { readGuides } from '../../src/docs/pages/guides.ts';
 import { listed, until } from '../support/node/journey.ts';
 import { type Answer, startProxy } from '../support/node/proxy.ts';
 import { event, kept, startReader, vehicles } from '../support/node/reader.ts';
-import { isOfReceivers, jsonBlocks, type Running, type Sample, samples } from '../support/node/samples.ts';
+import {
+  isOfReceivers,
+  jsonBlocks,
+  type Running,
+  type Sample,
+  samples,
+} from '../support/node/samples.ts';
 
 type Kept = { id: string; sourceId?: string };
 const byId = (a: Kept, b: Kept) => a.id.localeCompare(b.id);
@@ -45,7 +51,14 @@ await ingest({ records: [{ kind: 'trip', sourceId: '1', vehicle: '2', startedAt:
     [
       ...[join(root, 'node_modules/typescript/bin/tsc'), '--noEmit', '--ignoreConfig', '--strict'],
       ...['--target', 'esnext', '--module', 'esnext', '--moduleResolution', 'bundler'],
-      ...['--moduleDetection', 'force', '--types', 'node', '--typeRoots', join(root, 'node_modules/@types')],
+      ...[
+        '--moduleDetection',
+        'force',
+        '--types',
+        'node',
+        '--typeRoots',
+        join(root, 'node_modules/@types'),
+      ],
       ...[...files, wrong],
     ],
     { encoding: 'utf8' },
@@ -63,7 +76,9 @@ it('every setting that a sample reads is one that the guides tell to set', () =>
       const told = prose.includes(`\`${setting}\``) || exported.includes(`${setting}=`);
       expect(told, `${setting} of ${sample.name}`).toBe(true);
     }
-  expect(samples.flatMap(settingsOf)).toEqual(expect.arrayContaining(['PAGE_SIZE', 'WEBHOOK_ID', 'TLS_KEY']));
+  expect(samples.flatMap(settingsOf)).toEqual(
+    expect.arrayContaining(['PAGE_SIZE', 'WEBHOOK_ID', 'TLS_KEY']),
+  );
 });
 
 function settingsOf({ language, code }: Sample): string[] {
@@ -77,7 +92,9 @@ function settingsOf({ language, code }: Sample): string[] {
 
 it('settings.sh gives an address, a token, and in each terminal the same secret', () => {
   const settings = reader.source('settings.sh');
-  expect(settings).toEqual(expect.arrayContaining(['BASE_URL=https://api.example.com', 'TOKEN=fds_…']));
+  expect(settings).toEqual(
+    expect.arrayContaining(['BASE_URL=https://api.example.com', 'TOKEN=fds_…']),
+  );
   const secret = settings.filter((line) => /^WEBHOOK_SECRET=[0-9a-f]{64}$/.test(line));
   expect(secret).toHaveLength(1);
   expect(reader.source('settings.sh')).toEqual(expect.arrayContaining(secret));
@@ -104,7 +121,10 @@ function busyOnce(busy: string, status = 429): Answer {
 it('all-vehicles.ts reads the list with the typed client, and waits for Retry-After', async () => {
   const proxy = await startProxy(reader.stack.baseUrl, busyOnce('/vehicles'));
   const began = Date.now();
-  const { code, out } = await reader.run('all-vehicles.ts', { ...reader.settings, BASE_URL: proxy.url });
+  const { code, out } = await reader.run('all-vehicles.ts', {
+    ...reader.settings,
+    BASE_URL: proxy.url,
+  });
   proxy.stop();
   expect(code, out).toBe(0);
   expect(Date.now() - began).toBeGreaterThan(1000);
@@ -120,7 +140,11 @@ it('the typed client registers a webhook, verifies deliveries, and throws refusa
     received.push([await text(request), request.headers]);
     response.writeHead(204).end();
   });
-  const webhook = { connectionIds: [reader.us.connectionId], httpVerb: 'POST', notificationTypes: [2] };
+  const webhook = {
+    connectionIds: [reader.us.connectionId],
+    httpVerb: 'POST',
+    notificationTypes: [2],
+  };
   const { data } = await fleet.createWebhook({ ...webhook, url: receiver.url, signing: true });
   await reader.sendIn([event('signed', 0)]);
   await until('the event is delivered', () => received.length > 0);
@@ -129,8 +153,12 @@ it('the typed client registers a webhook, verifies deliveries, and throws refusa
     type: 2,
     data: { vehicleName: 'Truck A' },
   });
-  expect(verify(body, new Headers(headers as HeadersInit), data.signingSecret)).toEqual(JSON.parse(body));
-  expect(() => verify(`${body} `, headers, data.signingSecret)).toThrow('No matching signature found');
+  expect(verify(body, new Headers(headers as HeadersInit), data.signingSecret)).toEqual(
+    JSON.parse(body),
+  );
+  expect(() => verify(`${body} `, headers, data.signingSecret)).toThrow(
+    'No matching signature found',
+  );
   await fleet.deleteWebhook({ id: data.id });
   receiver.stop();
   await expect(fleet.getVehicle({ id: 'none' })).rejects.toMatchObject({
@@ -154,7 +182,9 @@ it('changes.ts begins with now, and then shows what has changed since it last ra
     const { code, out } = await run('changes.ts', settings, cwd);
     expect(code).toBe(0);
     const pages = out.trim().split('\n');
-    return pages.flatMap((page) => JSON.parse(page).data.map((item: { data: Kept }) => item.data.sourceId));
+    return pages.flatMap((page) =>
+      JSON.parse(page).data.map((item: { data: Kept }) => item.data.sourceId),
+    );
   };
   expect(await changed()).toEqual([]);
   const names = Array.from({ length: 60 }, (_, at) => `changed ${at}`);
@@ -180,7 +210,11 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
     began(running);
     const code = await running.ended;
     proxy.stop();
-    return { code, out: running.printed, asked: proxy.paths.map((path) => new URL(path, proxy.url)) };
+    return {
+      code,
+      out: running.printed,
+      asked: proxy.paths.map((path) => new URL(path, proxy.url)),
+    };
   };
   const pathsOf = (asked: URL[]) => [...new Set(asked.map(({ pathname }) => pathname))];
 
@@ -237,7 +271,13 @@ describe.each(['ts', 'py'])('sync.%s', (language) => {
   it('takes out what was deleted', async () => {
     const [gone] = kept(cwd, 'safety-events.ndjson');
     const resume = state().resume;
-    const deletion = { kind: 'safetyEvent', id: gone?.id, connectionId: '', action: 'deleted', data: null };
+    const deletion = {
+      kind: 'safetyEvent',
+      id: gone?.id,
+      connectionId: '',
+      action: 'deleted',
+      data: null,
+    };
     const replies = [{ status: 200, data: [deletion], next: resume, resume }];
     await sync(() => {
       const reply = replies.pop();
@@ -276,7 +316,9 @@ it('send-records.ts sends records, again if it must, and shows what is wrong', a
   expect(refusal).toBeInstanceOf(ApiError);
   expect(refusal).toMatchObject({
     status: 403,
-    message: expect.stringMatching(/^Request failed with status 403: .+ \(request [0-9a-f-]{36}\)$/),
+    message: expect.stringMatching(
+      /^Request failed with status 403: .+ \(request [0-9a-f-]{36}\)$/,
+    ),
   });
 });
 

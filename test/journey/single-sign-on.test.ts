@@ -6,7 +6,10 @@ import { client, openIdBrowser, startOpenId } from '../support/node/openid.ts';
 
 const port = await freePort();
 const stack = ownStack({
-  change: (toml) => ({ ...toml, vars: { ...toml.vars, DNS_URL: `https://localhost:${port}/dns-query` } }),
+  change: (toml) => ({
+    ...toml,
+    vars: { ...toml.vars, DNS_URL: `https://localhost:${port}/dns-query` },
+  }),
 });
 const domain = 'acme.example.com';
 const settings = '/portal/settings/sign-in';
@@ -54,7 +57,11 @@ async function signIn(email: string, change?: (address: URL) => URL) {
 beforeAll(async () => {
   vi.spyOn(console, 'warn').mockReturnValue(); // of the provider, about where it keeps things
   ({ accountId } = await journeyAccount(stack));
-  provider = await startOpenId(stack.certificates, port, `${stack.baseUrl}/portal/sso/${accountId}`);
+  provider = await startOpenId(
+    stack.certificates,
+    port,
+    `${stack.baseUrl}/portal/sso/${accountId}`,
+  );
   const add = (name: string) =>
     fleetJson<{ id: string }>(stack, 'user', 'add', `${name}@${domain}`, '--account', accountId);
   ({ id: adminId } = await add('admin'));
@@ -83,10 +90,14 @@ it('an admin sets a provider up, and tests it without signing anybody in', async
   );
   provider.instead['/.well-known/openid-configuration'] = { issuer: 'https://evil.example.com' };
   const refused = await admin.get((await admin.get(`${settings}/test`)).to ?? '');
-  expect(refused.text).toContain('another issuer than the settings do. It says: “https://evil.example.com”');
+  expect(refused.text).toContain(
+    'another issuer than the settings do. It says: “https://evil.example.com”',
+  );
   provider.instead = {};
   await save({ secret: client.client_secret });
-  expect((await browser().post('/portal/sign-in', { email: `ann@${domain}` })).text).toContain('on its way');
+  expect((await browser().post('/portal/sign-in', { email: `ann@${domain}` })).text).toContain(
+    'on its way',
+  );
 });
 
 it('an admin proves the domain by its DNS, from when on its people sign in by the provider', async () => {
@@ -102,7 +113,10 @@ describe('somebody of the domain', () => {
     expect(response.headers.getSetCookie().join()).toMatch(/session=[^;]+; Max-Age=43200;/);
     expect((await get('/portal')).text).toContain(`ann@${domain}`);
     const link = await byLink(`ann@${domain}`);
-    expect([link.status, link.text]).toEqual([400, expect.stringContaining('your company signs you in')]);
+    expect([link.status, link.text]).toEqual([
+      400,
+      expect.stringContaining('your company signs you in'),
+    ]);
     expect((await byLink(`admin@${domain}`)).status).toBe(303);
   });
 
@@ -144,15 +158,27 @@ describe('somebody of the domain', () => {
   });
 
   it.each([
-    ['whose address is not verified', { email: `ann@${domain}`, email_verified: false }, 'has not verified'],
+    [
+      'whose address is not verified',
+      { email: `ann@${domain}`, email_verified: false },
+      'has not verified',
+    ],
     ['without an address', {}, 'did not return an email address'],
     [
       'whose address looks like theirs',
       { email: `ann@ａcme.example.com`, email_verified: true },
       'another spelling',
     ],
-    ['with an address of another domain', { email: 'ann@example.org', email_verified: true }, 'not a proven'],
-    ['whom nobody has invited', { email: `bob@${domain}`, email_verified: true }, 'Nobody has invited bob@'],
+    [
+      'with an address of another domain',
+      { email: 'ann@example.org', email_verified: true },
+      'not a proven',
+    ],
+    [
+      'whom nobody has invited',
+      { email: `bob@${domain}`, email_verified: true },
+      'Nobody has invited bob@',
+    ],
     ['whom the provider lets in no more', null, 'did not let you in'],
   ])('%s is refused, in words', async (_, person, words) => {
     provider.people.ann = person;
@@ -184,7 +210,9 @@ describe('somebody of the domain', () => {
     const { get } = await signIn(`cleo@${domain}`);
     expect((await get('/portal/settings/account')).text).toContain(`cleo@${domain}, a viewer`);
     provider.people.cleo = { email: `ann@${domain}`, email_verified: true };
-    expect((await signIn(`ann@${domain}`)).text).toContain(`knew somebody else by ann@${domain} before`);
+    expect((await signIn(`ann@${domain}`)).text).toContain(
+      `knew somebody else by ann@${domain} before`,
+    );
     provider.subject = 'ann';
   });
 });
@@ -197,7 +225,12 @@ describe('a response', () => {
   it.each([
     ['has another nonce', ['nonce', 'x'], undefined, 'belongs to another sign-in'],
     ['has another state', undefined, ['state', 'x'], 'This sign-in was used'],
-    ['is of another issuer', undefined, ['iss', 'https://evil.example.com'], 'names another issuer'],
+    [
+      'is of another issuer',
+      undefined,
+      ['iss', 'https://evil.example.com'],
+      'names another issuer',
+    ],
   ] as const)('that %s signs nobody in', async (_, asked, returned, words) => {
     const changed = (address: URL, pair?: readonly [string, string]) => {
       if (pair) address.searchParams.set(...pair);
@@ -233,7 +266,10 @@ describe('a response', () => {
   it('of a provider that calls itself by another issuer is refused', async () => {
     provider.instead['/.well-known/openid-configuration'] = { issuer: 'https://evil.example.com' };
     const { status, text } = await browser().post('/portal/sign-in', { email: `ann@${domain}` });
-    expect([status, text]).toEqual([400, expect.stringContaining('calls itself by another issuer')]);
+    expect([status, text]).toEqual([
+      400,
+      expect.stringContaining('calls itself by another issuer'),
+    ]);
     provider.instead = {};
   });
 });
@@ -241,7 +277,9 @@ describe('a response', () => {
 it('while the provider is down, the page says so with 503, and the chosen admin uses a link', async () => {
   provider.stop();
   const one = browser();
-  const { status, text, response } = await one.post('/portal/sign-in', { email: `admin@${domain}` });
+  const { status, text, response } = await one.post('/portal/sign-in', {
+    email: `admin@${domain}`,
+  });
   expect([status, text]).toEqual([503, expect.stringContaining('does not respond')]);
   expect(response.headers.get('retry-after')).toBe('30');
   const mail = await one.post('/portal/sign-in', { email: `admin@${domain}`, do: 'link' });

@@ -15,13 +15,20 @@ it('finds deliveries of all accounts by a VIN or an event', async () => {
   await tale.us.send(
     vehicle({ vin }),
     safetyEvent({ startedAt }),
-    safetyEvent({ startedAt: new Date(Date.now() - 40 * 86_400_000).toISOString(), sourceId: 'old' }),
+    safetyEvent({
+      startedAt: new Date(Date.now() - 40 * 86_400_000).toISOString(),
+      sourceId: 'old',
+    }),
     accident({ vin, eventTime: startedAt }),
   );
   await settled(hook.id, 2);
   const found = await find(`vin=${vin}`);
   expect(found.map(({ level }) => level).sort()).toEqual([0, 1]);
-  expect(found[0]).toMatchObject({ webhookId: hook.id, accountId: tale.us.accountId, status: 'delivered' });
+  expect(found[0]).toMatchObject({
+    webhookId: hook.id,
+    accountId: tale.us.accountId,
+    status: 'delivered',
+  });
   expect(await find(`eventId=${found[0]?.eventId}`)).toEqual([found[0]]);
   expect(await find(`eventId=${crypto.randomUUID()}`)).toEqual([]);
   const nothing = await operator.get('/operator/deliveries/find');

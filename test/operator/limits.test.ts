@@ -13,7 +13,8 @@ const us = worldBefore(beforeAll);
 it('operators are refused more than 1,000 connections of an account', async () => {
   const { accountId } = await world();
   await addRows('connections', 998, () => ({ account_id: accountId, provider: 'motive' }));
-  const add = () => operator.post(`/operator/accounts/${accountId}/connections`, { provider: 'motive' });
+  const add = () =>
+    operator.post(`/operator/accounts/${accountId}/connections`, { provider: 'motive' });
   expect([(await add()).status, (await add()).status]).toEqual([200, 400]);
 });
 
@@ -21,14 +22,19 @@ it("a connection's own map can have 32 KiB, quotes counted twice", async () => {
   const path = `/operator/connections/${us.connection.id}`;
   const set = (label: string) => operator.patch(path, { incidentTypeMap: { [label]: ['Crash'] } });
   const rest = maxMapBytes - JSON.stringify({ '': ['Crash'] }).length;
-  for (const label of ['x'.repeat(rest), "'".repeat(rest / 2)]) expect((await set(label)).status).toBe(200);
+  for (const label of ['x'.repeat(rest), "'".repeat(rest / 2)])
+    expect((await set(label)).status).toBe(200);
   for (const label of ['x'.repeat(rest + 1), "'".repeat(rest / 2 + 1)])
     expect((await set(label)).message).toBe('incidentTypeMap can be at most 32 KiB as JSON');
 });
 
 it('however many there are, operators see 500 deliveries at a time', async () => {
   const [webhook_id] = await addWebhooks(us.accountId, 1);
-  await addRows('deliveries', 501, () => ({ webhook_id, account_id: us.accountId, status: 'delivered' }));
+  await addRows('deliveries', 501, () => ({
+    webhook_id,
+    account_id: us.accountId,
+    status: 'delivered',
+  }));
   const path = `/operator/deliveries?webhookId=${webhook_id}&limit=501`;
   expect((await operator.get<unknown[]>(path)).data).toHaveLength(500);
 });
@@ -40,7 +46,9 @@ it('however many there are, operators see 1,000 deletions', async () => {
     account_id: newId(),
     due_at,
   }));
-  expect((await operator.get<unknown[]>('/operator/deletions')).data).toHaveLength(maxDeletionsListed);
+  expect((await operator.get<unknown[]>('/operator/deletions')).data).toHaveLength(
+    maxDeletionsListed,
+  );
 });
 
 it('however many there are, operators see 10,000 accounts of a cell', async () => {

@@ -13,17 +13,21 @@ it.each([
   [13, false, -13],
   [14, false, null],
   [100, true, 0],
-])('a proof of %d days ago whose record is found: %s, is then of day %s', (days, isFound, expected) => {
-  const next = provenAfter(now - days * dayMs, isFound, now);
-  expect(next).toBe(expected === null ? null : now + expected * dayMs);
-});
+])(
+  'a proof of %d days ago whose record is found: %s, is then of day %s',
+  (days, isFound, expected) => {
+    const next = provenAfter(now - days * dayMs, isFound, now);
+    expect(next).toBe(expected === null ? null : now + expected * dayMs);
+  },
+);
 
 describe('a proven domain', () => {
   let us: World;
   let domain: string;
   let reply: () => Response;
   let asked: string[];
-  const found = () => Response.json({ Status: 0, Answer: [{ type: 16, data: `"account=${us.accountId}"` }] });
+  const found = () =>
+    Response.json({ Status: 0, Answer: [{ type: 16, data: `"account=${us.accountId}"` }] });
   beforeEach(async () => {
     await rows('delete from sign_in_domains');
     us = await world();
@@ -70,7 +74,10 @@ describe('a proven domain', () => {
       'select actor, fields from audit_log where account_id = ?1 order by seq desc limit 1',
       us.accountId,
     );
-    expect(entry).toEqual({ actor: 'service', fields: JSON.stringify([`no longer proven: ${domain}`]) });
+    expect(entry).toEqual({
+      actor: 'service',
+      fields: JSON.stringify([`no longer proven: ${domain}`]),
+    });
     asked = [];
     await checkDomains(env, days(30));
     expect(asked).toEqual([]);
@@ -78,7 +85,10 @@ describe('a proven domain', () => {
 
   it('is not checked while its account moves', async () => {
     reply = found;
-    await rows("insert into moves (account_id, state, move) values (?1, 'copying', '{}')", us.accountId);
+    await rows(
+      "insert into moves (account_id, state, move) values (?1, 'copying', '{}')",
+      us.accountId,
+    );
     await checkDomains(env, days(8));
     expect([asked, await provenAt()]).toEqual([[], now]);
   });

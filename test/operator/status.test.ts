@@ -11,7 +11,8 @@ import { story } from '../support/story.ts';
 import { operator } from '../support/world.ts';
 
 const tale = story();
-const show = async () => (await operator.get<Awaited<ReturnType<typeof status>>>('/operator/status')).data;
+const show = async () =>
+  (await operator.get<Awaited<ReturnType<typeof status>>>('/operator/status')).data;
 
 beforeEach(async () => {
   await rows('delete from deliveries');
@@ -36,7 +37,15 @@ const hour = 3_600_000;
 
 it('the status is all zeros and names no webhook when nothing has happened', async () => {
   await tale.register();
-  const lists = ['accidents', 'failing', 'connections', 'paused', 'uncovered', 'deletions', 'moves'];
+  const lists = [
+    'accidents',
+    'failing',
+    'connections',
+    'paused',
+    'uncovered',
+    'deletions',
+    'moves',
+  ];
   expect(await show()).toMatchObject({
     ...{ problem: null, warning: null, pending: 0, due: 0, later: 0, oldestPendingAt: null },
     ...Object.fromEntries(lists.map((list) => [list, []])),
@@ -49,7 +58,9 @@ it('the status counts pending deliveries: due, later, and since when', async () 
   await put('w', 2, { status: 'pending', nextAttemptAt: Date.now() - 1000 * 400 });
   await put('w', 3, { status: 'pending', nextAttemptAt: Date.now() + hour });
   await put('w', 4, { status: 'delivered' });
-  const refuse = vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValue(new Error('Queue is overloaded'));
+  const refuse = vi
+    .spyOn(env.DELIVERIES, 'sendBatch')
+    .mockRejectedValue(new Error('Queue is overloaded'));
   await sweep(env);
   refuse.mockRestore();
   const shown = await show();
@@ -92,7 +103,9 @@ it('the status names the webhooks whose deliveries fail, the worst first', async
       { ...both, webhookId: bad.id, url: bad.url, failed: 0 },
     ]);
   const pausedSince = new Date(1).toISOString();
-  expect((await show()).paused).toMatchObject([{ webhookId: bad.id, url: bad.url, accountId, pausedSince }]);
+  expect((await show()).paused).toMatchObject([
+    { webhookId: bad.id, url: bad.url, accountId, pausedSince },
+  ]);
 });
 
 it('the status names accidents that wait', async () => {
@@ -116,7 +129,13 @@ it('the status names accounts that are being moved, and whether that takes too l
       JSON.stringify({ to: 'eu', since, seconds, ...move }),
     );
   await put({});
-  const move = { accountId, account: 'Acme Insurance', to: 'eu', state: 'copying', isOverdue: false };
+  const move = {
+    accountId,
+    account: 'Acme Insurance',
+    to: 'eu',
+    state: 'copying',
+    isOverdue: false,
+  };
   expect((await show()).moves).toEqual([{ ...move, since: new Date(since).toISOString() }]);
   await put({ seconds: 30 });
   expect((await show()).moves).toMatchObject([{ accountId, isOverdue: true }]);

@@ -33,7 +33,10 @@ it('accidents attempted at once are in time, for this hour and for 24, and event
   await crash();
   await settled(hook.id, 4);
   await expect.poll(() => shares()).toEqual(both({ count: 1, inTime: 1 }));
-  expect(await shares(1)).toEqual({ hour: { count: 0, inTime: null }, day: { count: 1, inTime: 1 } });
+  expect(await shares(1)).toEqual({
+    hour: { count: 0, inTime: null },
+    day: { count: 1, inTime: 1 },
+  });
   expect(await shares(24)).toEqual(both({ count: 0, inTime: null }));
 });
 
@@ -65,9 +68,14 @@ it('tests and replays do not count', async () => {
   await settled(hook.id);
   await crash();
   await settled(hook.id, 2);
-  const id = await value('select max(id) from deliveries where webhook_id = ?1 and is_test = 0', hook.id);
+  const id = await value(
+    'select max(id) from deliveries where webhook_id = ?1 and is_test = 0',
+    hook.id,
+  );
   await operator.post(`/operator/deliveries/${id}/replay`, {});
-  await expect.poll(() => value('select json_array_length(log) from deliveries where id = ?1', id)).toBe(2);
+  await expect
+    .poll(() => value('select json_array_length(log) from deliveries where id = ?1', id))
+    .toBe(2);
   await expect.poll(() => value('select sum(delivered) from webhook_hours')).toBe(3);
   expect(await shares()).toEqual(both({ count: 1, inTime: 1 }));
 });

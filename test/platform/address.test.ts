@@ -36,13 +36,18 @@ describe('a receiver is refused', () => {
     expect(receiverProblem(url, strict)).toBe('has credentials');
   });
 
-  it.each([0, 1, 22, 25, 53, 80, 444, 465, 587, 993, 1023])('for a port of another service: %d', (port) => {
-    expect(receiverProblem(`https://example.com:${port}/`, strict)).toBe('reserved port');
-  });
+  it.each([0, 1, 22, 25, 53, 80, 444, 465, 587, 993, 1023])(
+    'for a port of another service: %d',
+    (port) => {
+      expect(receiverProblem(`https://example.com:${port}/`, strict)).toBe('reserved port');
+    },
+  );
 
   it('for being this service, however its name is dotted', () => {
     const ownHost = 'api.example.com.';
-    expect(receiverProblem('https://api.example.com/', { ownHost, allowLoopback: false })).toBe('not public');
+    expect(receiverProblem('https://api.example.com/', { ownHost, allowLoopback: false })).toBe(
+      'not public',
+    );
   });
 
   const noUrls = `

@@ -6,7 +6,8 @@ import {
   othersAreActive,
 } from '../../src/platform/fair-queue.ts';
 
-const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i));
+const times = <T>(count: number, make: (i: number) => T) =>
+  Array.from({ length: count }, (_, i) => make(i));
 const queueOf = (bounds: Partial<Bounds>) =>
   fairQueue({ maxWaiting: 100, timeoutMs: 5000, stepMs: 5, pauseMs: () => 0, ...bounds });
 

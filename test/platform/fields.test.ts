@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { refusalIn } from '../../src/platform/errors.ts';
-import { EmailAddress, isPrintable, parse, Timestamp, timestamp } from '../../src/platform/fields.ts';
+import {
+  EmailAddress,
+  isPrintable,
+  parse,
+  Timestamp,
+  timestamp,
+} from '../../src/platform/fields.ts';
 
 describe('a body', () => {
   const Body = v.object({
@@ -37,7 +43,11 @@ describe('a body', () => {
       }),
     );
     for (const nothing of [null, ''])
-      expect(parse(Body, { ...least, filters: nothing })).toEqual({ ...least, notify: true, filters: null });
+      expect(parse(Body, { ...least, filters: nothing })).toEqual({
+        ...least,
+        notify: true,
+        filters: null,
+      });
     expect(parse(Body, { ...least, filters: { risk: null }, headers: {} })).toEqual({
       ...{ ...least, notify: true, filters: {}, headers: {} },
     });
@@ -55,7 +65,10 @@ describe('a body', () => {
     [{ '': 1 }, '(not printable)', /^is not a property here; known are /],
     [{ 'a\u202Eb': 1 }, '(not printable)', /^is not a property here; known are /],
   ])('%j is refused', (some, field, message) => {
-    const about = { field, message: typeof message === 'string' ? message : expect.stringMatching(message) };
+    const about = {
+      field,
+      message: typeof message === 'string' ? message : expect.stringMatching(message),
+    };
     expect(refusedWith({ name: 'a', externalId: null, ...some })).toEqual([about]);
   });
 
@@ -66,15 +79,23 @@ describe('a body', () => {
 });
 
 describe('printable text', () => {
-  it.each(['Truck 7', 'Müller & Söhne <Nord>', 'שלום\u200F', '渋谷 7', '👩\u200D🚒', 'a\u00A0b', ''])(
-    'is %j',
-    (text) => {
-      expect(isPrintable(text)).toBe(true);
-    },
-  );
+  it.each([
+    'Truck 7',
+    'Müller & Söhne <Nord>',
+    'שלום\u200F',
+    '渋谷 7',
+    '👩\u200D🚒',
+    'a\u00A0b',
+    '',
+  ])('is %j', (text) => {
+    expect(isPrintable(text)).toBe(true);
+  });
 
   it('has no control character anywhere', () => {
-    const control = fc.oneof(fc.integer({ min: 0, max: 0x1f }), fc.integer({ min: 0x7f, max: 0x9f }));
+    const control = fc.oneof(
+      fc.integer({ min: 0, max: 0x1f }),
+      fc.integer({ min: 0x7f, max: 0x9f }),
+    );
     fc.assert(
       fc.property(fc.string(), control, fc.string(), (before, code, after) => {
         expect(isPrintable(before + String.fromCharCode(code) + after)).toBe(false);
@@ -110,7 +131,12 @@ describe('a time', () => {
 
   it.each([
     ...['9999-12-31T23:59:59-00:01', '1970-01-01T00:00:00+00:01', '0070-01-01T00:00:00Z'],
-    ...['2026-02-29T00:00:00Z', '2026-11-20T24:00:00Z', '2026-13-10T00:00:00Z', '2026-11-00T00:00:00Z'],
+    ...[
+      '2026-02-29T00:00:00Z',
+      '2026-11-20T24:00:00Z',
+      '2026-13-10T00:00:00Z',
+      '2026-11-00T00:00:00Z',
+    ],
     ...['2026-11-20T20:60:00Z', '2026-11-20T20:00:60Z', '2026-11-20T20:00:00+24:00'],
     ...['2026-11-20T20:00Z', '2026-11-20T20:00:00', '2026-11-20 20:00:00Z', '2026-11-20', ''],
     ...['2026-11-20T20:00:00.Z', '2026-11-20T20:00:00Z\n', '٢٠٢٦-11-20T20:00:00Z'],
@@ -135,7 +161,13 @@ describe('a time', () => {
   });
 
   it('is refused, never misread, whatever text it is', () => {
-    const part = fc.constantFrom(...'0123456789-:.TZtz+ ', '24:00:00', ':60', '-00:01', '9999-12-31');
+    const part = fc.constantFrom(
+      ...'0123456789-:.TZtz+ ',
+      '24:00:00',
+      ':60',
+      '-00:01',
+      '9999-12-31',
+    );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 24 }), (parts) => {
         const result = read(parts.join(''));
@@ -169,10 +201,18 @@ describe('an email address', () => {
   });
 
   it.each([
-    ...'n/a ann @ ann@ @example.com ann@@example.com a@b@example.com ann@example ann@localhost'.split(' '),
-    ...'ann@127.0.0.1 ann@[127.0.0.1] ann@example.c ann@1.23 ann@-a.com ann@a-.com ann@a..com'.split(' '),
-    ...'ann@.com ann@a.com. ann@a_b.com .ann@a.com ann.@a.com a..b@a.com ann@a.com,b@a.com'.split(' '),
-    ...'mailto:ann@a.com änn@a.com ann@ä/b.com ann@ä:80 ann@ä?.com ann@ä#.com ann@x@ä.com ann@ä'.split(' '),
+    ...'n/a ann @ ann@ @example.com ann@@example.com a@b@example.com ann@example ann@localhost'.split(
+      ' ',
+    ),
+    ...'ann@127.0.0.1 ann@[127.0.0.1] ann@example.c ann@1.23 ann@-a.com ann@a-.com ann@a..com'.split(
+      ' ',
+    ),
+    ...'ann@.com ann@a.com. ann@a_b.com .ann@a.com ann.@a.com a..b@a.com ann@a.com,b@a.com'.split(
+      ' ',
+    ),
+    ...'mailto:ann@a.com änn@a.com ann@ä/b.com ann@ä:80 ann@ä?.com ann@ä#.com ann@x@ä.com ann@ä'.split(
+      ' ',
+    ),
     ...['', ' ', 'a b@a.com', '"a b"@a.com', 'Ann <ann@a.com>', 'ann@ä\\.com', 'ann@ä %.com'],
     ...['ann@a.com\u0000', 'a\nb@a.com', 'ann@a.com\r\nBcc: b@a.com', `ann@${label}a.com`],
     ...[`${'a'.repeat(65)}@a.com`, `a@${'a.'.repeat(130)}com`, `a@${'ä'.repeat(63)}.com`],

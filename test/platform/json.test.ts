@@ -31,7 +31,14 @@ const isJson = (text: string): boolean => {
 };
 
 it('text that is not JSON stops where no text could make it JSON again, and JSON at its end', () => {
-  const part = fc.constantFrom(...'{}[]:,"\\ \n-1.e+'.split(''), '"a"', 'true', 'null', '\\u00e4', '0');
+  const part = fc.constantFrom(
+    ...'{}[]:,"\\ \n-1.e+'.split(''),
+    '"a"',
+    'true',
+    'null',
+    '\\u00e4',
+    '0',
+  );
   const text = fc.oneof(
     fc.json().map((json) => json),
     fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')),

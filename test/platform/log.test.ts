@@ -50,7 +50,9 @@ describe('the line of a request', () => {
     ['GET', '/health', '/health', 200],
   ])('%s %s is of route %s, %d, and of nobody', async (method, path, route, status) => {
     await call(method, path);
-    expect(log.lines('request')).toMatchObject([{ method, route, status, accountId: null, tokenId: null }]);
+    expect(log.lines('request')).toMatchObject([
+      { method, route, status, accountId: null, tokenId: null },
+    ]);
   });
 
   it('of an operator names the account that it is about', async () => {
@@ -80,7 +82,8 @@ describe('the line of a request', () => {
 
 describe('the line of an attempt', () => {
   // What another file began may still be delivered.
-  const linesOf = (id: string, kind: string) => log.lines(kind).filter(({ webhookId }) => webhookId === id);
+  const linesOf = (id: string, kind: string) =>
+    log.lines(kind).filter(({ webhookId }) => webhookId === id);
 
   it('leads from the ingest call through the notification to the delivery', async () => {
     heard.responds(() => new Response('no', { status: 500 }));
@@ -119,7 +122,13 @@ describe('the line of an attempt', () => {
     expect(deliveries.map(({ deliveryId }) => deliveryId).sort()).toEqual(ids);
     const requestId = sent.headers.get('x-request-id');
     for (const delivery of deliveries)
-      expect(delivery).toMatchObject({ requestId, type: 2, attempt: 1, status: 200, ms: expect.any(Number) });
+      expect(delivery).toMatchObject({
+        requestId,
+        type: 2,
+        attempt: 1,
+        status: 200,
+        ms: expect.any(Number),
+      });
     expect(linesOf(hook.id, 'attempt')).toEqual([]);
   });
 });
@@ -135,7 +144,14 @@ it('leaves attempts out beyond what Workers keeps, and says how many', () => {
     ms: 12,
   }));
   const made = { level: 'info', webhookId: newId(), accountId: newId() } as const;
-  const timedOut = { requestId: null, deliveryId: newId(), type: 2, attempt: 1, status: null, ms: 15_000 };
+  const timedOut = {
+    requestId: null,
+    deliveryId: newId(),
+    type: 2,
+    attempt: 1,
+    status: null,
+    ms: 15_000,
+  };
   for (let i = 0; i < 100; i++) attempts.log({ ...made, kind: 'delivered', deliveries });
   attempts.log({ ...made, kind: 'attempt', result: 'timeout', ...timedOut });
   attempts.end();
@@ -150,7 +166,9 @@ it('leaves attempts out beyond what Workers keeps, and says how many', () => {
 it('has a row of the operating notes for each fault', () => {
   const faults = [...source.matchAll(/^ {2}'([^']+)': /gm)].map(([, message = '']) => message);
   expect(faults.length).toBeGreaterThan(10);
-  expect(faults.filter((message) => !new RegExp(`^\\| .*\`${message}\``, 'm').test(notes))).toEqual([]);
+  expect(faults.filter((message) => !new RegExp(`^\\| .*\`${message}\``, 'm').test(notes))).toEqual(
+    [],
+  );
 });
 
 describe('the log', () => {
@@ -187,10 +205,20 @@ describe('the log', () => {
       mark,
       { name: mark, email: `ann@${mark}.example`, [mark]: mark },
       webhookBody(us, { url: `https://${mark}.example.com/${mark}`, headers: { [mark]: mark } }),
-      { records: [vehicle({ name: mark, vin: mark }), safetyEvent({ recipients: [`ann@${mark}.example`] })] },
+      {
+        records: [
+          vehicle({ name: mark, vin: mark }),
+          safetyEvent({ recipients: [`ann@${mark}.example`] }),
+        ],
+      },
       { records: [{ kind: mark, sourceId: mark }, vehicle({ sourceId: mark, year: mark })] },
     ];
-    const loud = { 'user-agent': mark, 'x-request-id': mark, 'cf-ray': mark, 'connection-id': mark };
+    const loud = {
+      'user-agent': mark,
+      'x-request-id': mark,
+      'cf-ray': mark,
+      'connection-id': mark,
+    };
     const quiet = { 'connection-id': us.connection.id, origin: 'https://api.example.com' };
     const oneOf = <T>(values: T[]) => fc.constantFrom(...values);
     const request = fc.record({
@@ -204,7 +232,11 @@ describe('the log', () => {
       fc.asyncProperty(request, async ({ method, path, credential, body, more }) => {
         log.raw.length = 0;
         const headers = { 'content-type': 'application/json', ...credential, ...more };
-        const init = { method, headers, ...(method !== 'GET' && body && { body: JSON.stringify(body) }) };
+        const init = {
+          method,
+          headers,
+          ...(method !== 'GET' && body && { body: JSON.stringify(body) }),
+        };
         await app.fetch(new Request(`https://api.example.com${path}`, init), env, background);
         expect(log.lines('request')).toHaveLength(1);
         expectNothingOf([mark, link, us.apiToken, us.connection.ingestKey, env.OPERATOR_KEY]);
@@ -217,7 +249,11 @@ describe('the log', () => {
     const secret = 'MARKED';
     const url = `https://${secret}.example.com/${secret}?${secret}`;
     heard.responds(() => {
-      return new Response(secret, { status: 503, statusText: secret, headers: { [secret]: secret } });
+      return new Response(secret, {
+        status: 503,
+        statusText: secret,
+        headers: { [secret]: secret },
+      });
     });
     const hook = await register({ url, headers: { 'X-Secret': secret, [secret]: '1' } });
     await send(
@@ -240,7 +276,10 @@ describe('the log', () => {
       },
       batch: () => Promise.reject(new Error('D1_ERROR: no such table')),
     } as unknown as D1Database; // all that the service uses
-    const headers = { authorization: `Bearer ${env.OPERATOR_KEY}`, 'content-type': 'application/json' };
+    const headers = {
+      authorization: `Bearer ${env.OPERATOR_KEY}`,
+      'content-type': 'application/json',
+    };
     const init = { method: 'POST', headers, body: JSON.stringify({ name: 'MARKED' }) };
     const reply = await app.fetch(
       new Request('https://api.example.com/operator/accounts', init),
@@ -253,7 +292,11 @@ describe('the log', () => {
   });
 });
 
-const background = { waitUntil() {}, passThroughOnException() {}, props: {} } as unknown as ExecutionContext;
+const background = {
+  waitUntil() {},
+  passThroughOnException() {},
+  props: {},
+} as unknown as ExecutionContext;
 
 function expectNothingOf(secrets: string[]) {
   const text = log.raw.join('\n').toLowerCase();

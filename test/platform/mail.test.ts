@@ -8,7 +8,10 @@ it('an email says the same in text and in HTML', async () => {
     { name: 'claims.example.com', text: 'Second.', link },
     { text: '', link: { ...link, button: true } },
   ];
-  const { subject, text, html } = await renderMail('A subject', parts, { text: 'Why you get this.', link });
+  const { subject, text, html } = await renderMail('A subject', parts, {
+    text: 'Why you get this.',
+    link,
+  });
   expect(subject).toBe('A subject');
   expect(text.split('\n\n')).toEqual([
     'First.',
@@ -30,8 +33,16 @@ it('an email says the same in text and in HTML', async () => {
 
 it('names that people chose are text, wherever they stand', async () => {
   const hostile = '<img src=x onerror=alert(1)>"';
-  const evil = { name: hostile, text: hostile, link: { url: 'https://example.com/"><b>', label: hostile } };
-  const { html } = await renderMail(hostile, [evil, { ...evil, link: { ...evil.link, button: true } }], evil);
+  const evil = {
+    name: hostile,
+    text: hostile,
+    link: { url: 'https://example.com/"><b>', label: hostile },
+  };
+  const { html } = await renderMail(
+    hostile,
+    [evil, { ...evil, link: { ...evil.link, button: true } }],
+    evil,
+  );
   expect(html).not.toMatch(/<img|<b>/);
 });
 

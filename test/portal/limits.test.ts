@@ -32,7 +32,12 @@ const us = worldBefore(beforeEach);
 const { post, html: page } = personBefore(beforeEach, us);
 let mine: { account_id: string; connection_id: string; created_at: number; updated_at: number };
 beforeEach(() => {
-  mine = { account_id: us.accountId, connection_id: us.connection.id, created_at: 0, updated_at: 0 };
+  mine = {
+    account_id: us.accountId,
+    connection_id: us.connection.id,
+    created_at: 0,
+    updated_at: 0,
+  };
 });
 
 const [minuteMs, hourMs] = [60_000, 3_600_000];
@@ -61,11 +66,16 @@ describe('of more than fit, pages show', () => {
   });
 
   it('1,000 vehicles and events of a connection, and 10,000 records on its page', async () => {
-    const counts = async () => (await connectionActivity(env, caller(), { limit: 1 })).get(us.connection.id);
+    const counts = async () =>
+      (await connectionActivity(env, caller(), { limit: 1 })).get(us.connection.id);
     const fewer = maxCountedInList - 1;
     await addVehicles(fewer);
     await addEvents(fewer);
-    expect(await counts()).toMatchObject({ vehicles: fewer, events: fewer, byHour: expect.anything() });
+    expect(await counts()).toMatchObject({
+      vehicles: fewer,
+      events: fewer,
+      byHour: expect.anything(),
+    });
     await addVehicles(maxRecordsCounted);
     await addEvents(2);
     const most = maxCountedInList; // shown as 1,000+
@@ -100,7 +110,10 @@ describe('of more than fit, pages show', () => {
   it('what 100 vehicles and 100 drivers did whose name is looked for', async () => {
     await addVehicles(maxMatches + 1, 'Robin');
     await addRows('drivers', maxMatches + 1, () => ({ ...mine, name: 'Robin', status: 1 }));
-    const { vehicles, drivers } = await matchFleet(env, caller(), { vehicle: 'robin', driver: 'robin' });
+    const { vehicles, drivers } = await matchFleet(env, caller(), {
+      vehicle: 'robin',
+      driver: 'robin',
+    });
     expect([vehicles?.length, drivers?.length]).toEqual([maxMatches, maxMatches]);
   });
 
@@ -126,7 +139,8 @@ describe('of more than fit, pages show', () => {
     };
     await addRows('accidents', 1, () => ({ ...mine, ...course, id: vehicle_id, vehicle_id }));
     const shown = async () =>
-      (await page(`/portal/accidents/${vehicle_id}`)).match(/href="\/portal\/events\/[^"]*"/g)?.length;
+      (await page(`/portal/accidents/${vehicle_id}`)).match(/href="\/portal\/events\/[^"]*"/g)
+        ?.length;
     await addAround([-aroundMs - 1, -aroundMs, aroundMs, aroundMs + 1].map((ms) => at + ms));
     expect(await shown()).toBe(2);
     await addAround(Array.from({ length: maxAround }, (_, i) => at + i));
@@ -139,13 +153,26 @@ describe('of more than fit, pages show', () => {
     const notification = { account_id, connection_id, event_id, type: 2, data: '{}', created_at };
     await addRows('notifications', 1, () => notification);
     const ids = await addWebhooks(us.accountId, maxOfEvent + 1);
-    const delivery = { id: newId(created_at), account_id, event_id, status: 'delivered', log: '[]' };
+    const delivery = {
+      id: newId(created_at),
+      account_id,
+      event_id,
+      status: 'delivered',
+      log: '[]',
+    };
     await addRows('deliveries', ids.length, (i) => ({ ...delivery, webhook_id: ids[i] }));
     const { deliveries, complete } = await deliveriesOf(env, caller(), event_id);
     expect([deliveries.length, complete]).toEqual([maxOfEvent, false]);
     const [webhook_id = ''] = ids;
-    await addRows('deliveries', maxFound, () => ({ ...delivery, id: newId(created_at), webhook_id }));
-    const { part } = await webhookActivity(env, caller(), webhook_id, { limit: 1, search: event_id });
+    await addRows('deliveries', maxFound, () => ({
+      ...delivery,
+      id: newId(created_at),
+      webhook_id,
+    }));
+    const { part } = await webhookActivity(env, caller(), webhook_id, {
+      limit: 1,
+      search: event_id,
+    });
     expect(part.deliveries).toHaveLength(maxFound);
   });
 

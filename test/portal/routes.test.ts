@@ -32,11 +32,17 @@ const withoutNames = [
   '/settings/account',
 ].map((path) => `/portal${path}`);
 const query = encodeURIComponent(markup);
-const gets = portalRoutes.filter((route) => route.startsWith('GET ')).map((route) => route.slice(4));
+const gets = portalRoutes
+  .filter((route) => route.startsWith('GET '))
+  .map((route) => route.slice(4));
 const pages = [
   ...gets,
-  ...['vehicle', 'driver', 'vin', 'from', 'connection'].map((filter) => `/portal/events?${filter}=${query}`),
-  ...['vehicles', 'drivers', 'search', 'webhooks/:id'].map((list) => `/portal/${list}?q=${query}%3F`),
+  ...['vehicle', 'driver', 'vin', 'from', 'connection'].map(
+    (filter) => `/portal/events?${filter}=${query}`,
+  ),
+  ...['vehicles', 'drivers', 'search', 'webhooks/:id'].map(
+    (list) => `/portal/${list}?q=${query}%3F`,
+  ),
   `/portal/events?vehicle=${query}&driver=${query}&vin=${query}&risk=2`,
   '/portal/webhooks/:id/edit?reveal=yes',
   '/portal/webhooks/:id?state=retrying&by=day',
@@ -101,12 +107,20 @@ const changeable = async () => {
 const enough = { limit: async () => ({ success: true }) };
 const bindings = { ...env, ACTION_LIMIT: enough, ACCOUNT_ACTION_LIMIT: enough };
 
-it.each(personalRoutes)('%s redirects people who are not signed in to the sign-in page', async (route) => {
-  for (const cookie of ['', '__Host-session=x', 'session=x', `__Host-session=${ours.us.apiToken}`]) {
-    const reply = await aimAtThem(route, { cookie });
-    expect([reply.status, reply.headers.get('location')]).toEqual([303, '/portal/sign-in']);
-  }
-});
+it.each(personalRoutes)(
+  '%s redirects people who are not signed in to the sign-in page',
+  async (route) => {
+    for (const cookie of [
+      '',
+      '__Host-session=x',
+      'session=x',
+      `__Host-session=${ours.us.apiToken}`,
+    ]) {
+      const reply = await aimAtThem(route, { cookie });
+      expect([reply.status, reply.headers.get('location')]).toEqual([303, '/portal/sign-in']);
+    }
+  },
+);
 
 it.each(portalRoutes.filter((route) => route.startsWith('POST')))(
   '%s refuses a form from another site',
@@ -122,7 +136,8 @@ it('shows and changes nothing of another account, by any route', async () => {
     const reply = await aimAtThem(route, { cookie: ours.cookie, bindings });
     if (/:(id|eventId)/.test(route)) expect(reply.status, route).toBe(404);
     const text = await reply.text();
-    for (const secret of ['their-secret', theirs.us.connection.id]) expect(text, route).not.toContain(secret);
+    for (const secret of ['their-secret', theirs.us.connection.id])
+      expect(text, route).not.toContain(secret);
   }
   expect(await changeable()).toEqual(before);
 });

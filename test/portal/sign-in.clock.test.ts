@@ -14,13 +14,16 @@ const us = worldBefore(beforeAll);
 const ours = personBefore(beforeAll, us);
 beforeAll(() => void receiver());
 
-const statusAt = async (path: string, cookie: string) => (await ask('GET', path, { cookie })).status;
+const statusAt = async (path: string, cookie: string) =>
+  (await ask('GET', path, { cookie })).status;
 
 it('a session is a __Host- cookie, of which only the hash is stored', async () => {
   expect(ours.setCookie).toMatch(
     /^__Host-session=[\w-]{65}; Max-Age=1209600; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
   );
-  expect(JSON.stringify(await rows('select * from sessions'))).not.toContain(ours.cookie.split('=')[1]);
+  expect(JSON.stringify(await rows('select * from sessions'))).not.toContain(
+    ours.cookie.split('=')[1],
+  );
 });
 
 it('a session ends with its 14 days, its person, and while its account is suspended', async () => {
@@ -30,7 +33,9 @@ it('a session ends with its 14 days, its person, and while its account is suspen
   expect(await status()).toBe(200);
   await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'suspended' });
   expect(await status()).toBe(403);
-  expect(await visitor(() => cookie).textAt('/portal/vehicles')).toContain('This account is suspended');
+  expect(await visitor(() => cookie).textAt('/portal/vehicles')).toContain(
+    'This account is suspended',
+  );
   await operator.patch(`/operator/accounts/${other.accountId}`, { status: 'active' });
   expect(await status()).toBe(200);
   const users = `/operator/accounts/${other.accountId}/users`;
@@ -55,7 +60,9 @@ it('a session outlives the rotation of its key, as long as that key is there', a
 
 describe('a sign-in link', () => {
   it('is used up only by its button, and expires after 15 minutes', async () => {
-    const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email: ours.email });
+    const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', {
+      email: ours.email,
+    });
     const link = addressIn(data.url);
     expect(await statusAt(link, '')).toBe(200);
     const left = await value<number>('select max(expires_at) as at from sign_in_links');
@@ -76,7 +83,9 @@ describe('a sign-in link', () => {
     expect(send).toHaveBeenCalledOnce();
     expect(send.mock.calls[0]?.[0]).toMatchObject({
       to: ours.email,
-      text: expect.stringMatching(/https:\/\/portal\.example\.com\/portal\/sign-in\/link\?secret=[\w-]{65}/),
+      text: expect.stringMatching(
+        /https:\/\/portal\.example\.com\/portal\/sign-in\/link\?secret=[\w-]{65}/,
+      ),
     });
     expect(await request('stranger@example.com')).toEqual(known);
     const links = await value('select count(*) from sign_in_links');
@@ -158,7 +167,9 @@ it('actions in the portal are limited for each session, with a page that says so
   const { cookie } = await signIn(us);
   const data = await register(us);
   const path = `/portal/webhooks/${data.id}/replay`;
-  const replies = await Promise.all(Array.from({ length: 45 }, () => ask('POST', path, { cookie })));
+  const replies = await Promise.all(
+    Array.from({ length: 45 }, () => ask('POST', path, { cookie })),
+  );
   const refused = replies.filter(({ status }) => status === 429);
   expect(refused.length).toBeGreaterThanOrEqual(5);
   expect(await refused[0]?.text()).toContain('Too many requests');

@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import { recordId } from '../../src/platform/db/ids.ts';
 import { through } from '../../src/platform/db/through.ts';
 import { pull } from '../../src/providers/pull.ts';
-import { aheadBy, makePullDue, providerStory, pullAll, pullColumn, pullRun } from '../support/provider.ts';
+import {
+  aheadBy,
+  makePullDue,
+  providerStory,
+  pullAll,
+  pullColumn,
+  pullRun,
+} from '../support/provider.ts';
 import { type Fleet, type FleetEvent, withHistory } from '../support/providers/fleet.ts';
 import { geotabFleet } from '../support/providers/geotab.ts';
 import { motiveFleet } from '../support/providers/motive.ts';
@@ -46,7 +53,9 @@ describe.each(fleets)('%s', (provider, make) => {
     const fleet = served();
     const id = await tale.connectWith(fleet.credential);
     await pullAll(id);
-    const limited = vi.fn(() => new Response('', { status: 429, headers: { 'retry-after': '57.6' } }));
+    const limited = vi.fn(
+      () => new Response('', { status: 429, headers: { 'retry-after': '57.6' } }),
+    );
     tale.hooks.serves(fleet.origin, limited);
     const before = Date.now();
     await pullRun(id);
@@ -117,7 +126,9 @@ describe.each(fleets)('%s', (provider, make) => {
     const { sourceId } = fleet.addEvent(4, true);
     await pullAll(id);
     await tale.arrived(3);
-    const [fourth, fifth] = [/ 4$/, / 5$/].map((name) => ({ vehicleName: expect.stringMatching(name) }));
+    const [fourth, fifth] = [/ 4$/, / 5$/].map((name) => ({
+      vehicleName: expect.stringMatching(name),
+    }));
     expect(tale.notified()).toContainEqual(expect.objectContaining(fourth));
     const eventId = recordId(id, 'accident', sourceId);
     expect(await tale.accidents(id)).toContainEqual(expect.objectContaining({ eventId, ...fifth }));
@@ -165,7 +176,9 @@ describe.each(fleets)('%s', (provider, make) => {
         const fresh: { event: FleetEvent; levels: number }[] = [];
         for (const { faults, dies, happens } of turns) {
           let call = 0;
-          tale.hooks.serves(fleet.origin, (request) => failing(faults[call++] ?? 'none', fleet, request));
+          tale.hooks.serves(fleet.origin, (request) =>
+            failing(faults[call++] ?? 'none', fleet, request),
+          );
           if (happens) fresh.push(goOn(fleet, fresh));
           await forget(id);
           await pull(dies === null ? env : dying(dies), [id]);
@@ -177,7 +190,10 @@ describe.each(fleets)('%s', (provider, make) => {
           expect([table, await sourceIds(table, id)]).toEqual([table, ids.toSorted()]);
         const notified = fresh.flatMap(({ event: { sourceId }, levels }) => [
           `${recordId(id, 'safetyEvent', sourceId)} 0`,
-          ...Array.from({ length: levels }, (_, i) => `${recordId(id, 'accident', sourceId)} ${i + 1}`),
+          ...Array.from(
+            { length: levels },
+            (_, i) => `${recordId(id, 'accident', sourceId)} ${i + 1}`,
+          ),
         ]);
         expect(await notifiedOf(id)).toEqual(notified.sort());
       }),
@@ -214,14 +230,21 @@ function goOn(fleet: Fleet, fresh: { event: FleetEvent; levels: number }[]) {
   return { event, levels: n % 3 === 0 ? 1 : 0 };
 }
 
-async function failing(fault: (typeof faults)[number], fleet: Fleet, request: Request): Promise<Response> {
+async function failing(
+  fault: (typeof faults)[number],
+  fleet: Fleet,
+  request: Request,
+): Promise<Response> {
   switch (fault) {
     case 'down':
       return new Response('upstream connect error', { status: 503 });
     case 'cut off':
       throw new TypeError('Network connection lost');
     case 'limited':
-      return Response.json({ message: 'slow down' }, { status: 429, headers: { 'retry-after': '0.4' } });
+      return Response.json(
+        { message: 'slow down' },
+        { status: 429, headers: { 'retry-after': '0.4' } },
+      );
     case 'page of html':
       return new Response('<html>maintenance</html>', { headers: { 'content-type': 'text/html' } });
     case 'half a reply': {

@@ -12,7 +12,10 @@ it('gives a provider up that does not answer in time, as one that may answer lat
         init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
       }),
   );
-  await expect(ask(1)).rejects.toMatchObject({ kind: 'unavailable', message: 'does not respond in time' });
+  await expect(ask(1)).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: 'does not respond in time',
+  });
 });
 
 it('leaves no timers behind, of which an invocation may have only so many', async () => {
@@ -25,7 +28,10 @@ it('leaves no timers behind, of which an invocation may have only so many', asyn
 it('reads no more than 32 MiB', async () => {
   const fetched = vi.spyOn(globalThis, 'fetch');
   fetched.mockImplementation(async () => new Response('{"id": 1}'.padEnd(maxReplyBytes + 1)));
-  await expect(ask()).rejects.toMatchObject({ kind: 'unexpected', message: 'returns more than 32 MiB' });
+  await expect(ask()).rejects.toMatchObject({
+    kind: 'unexpected',
+    message: 'returns more than 32 MiB',
+  });
   fetched.mockImplementation(async () => new Response('{"id": 1}'.padEnd(maxReplyBytes)));
   await expect(ask()).resolves.toMatchObject({ json: { id: 1 } });
 });

@@ -48,14 +48,19 @@ const adviceOnTrips = async (id: string) =>
 const ring = async (id: string, sent: { body?: string; headers?: Record<string, string> } = {}) =>
   (await call('POST', `/providers/${id}/webhook`, { body: '{}', ...sent })).status;
 const secret = 'c2VjcmV0c2VjcmV0';
-const setSecret = (id: string) => operator.put(`/operator/connections/${id}/webhook-secret`, { secret });
-const suspend = () => operator.patch(`/operator/accounts/${tale.us.accountId}`, { status: 'suspended' });
+const setSecret = (id: string) =>
+  operator.put(`/operator/connections/${id}/webhook-secret`, { secret });
+const suspend = () =>
+  operator.patch(`/operator/accounts/${tale.us.accountId}`, { status: 'suspended' });
 const replace = (id: string, credential: string) =>
   operator.put(`/operator/connections/${id}/credential`, { credential });
 
 it('says what it is connected to and when it was last pulled, but not with what', async () => {
   const id = await connected();
-  const kept = [await rows('select * from pulls where connection_id = ?1', id), await pullStatus(id)];
+  const kept = [
+    await rows('select * from pulls where connection_id = ?1', id),
+    await pullStatus(id),
+  ];
   expect(JSON.stringify(kept)).not.toContain(provider.data.token);
   expect(await pullStatus(id)).toMatchObject({ state: 'pulling', organisation: 'Acme Trucking' });
   const connection = await listed(id);
@@ -64,7 +69,10 @@ it('says what it is connected to and when it was last pulled, but not with what'
 });
 
 it.each([
-  [{ baseUrl: 'https://10.0.0.1' }, 'baseUrl must be an https URL of a public host, without credentials'],
+  [
+    { baseUrl: 'https://10.0.0.1' },
+    'baseUrl must be an https URL of a public host, without credentials',
+  ],
   [{ baseUrl: 'mars' }, 'baseUrl must be an https URL or eu or ca'],
   [{ baseUrl: '__proto__' }, 'baseUrl must be an https URL or eu or ca'],
   [{ historyDays: 366 }, 'historyDays must be a whole number from 0 to 365'],
@@ -83,7 +91,9 @@ it.each([
 
 it('tells people to try again where nothing is saved, since we do not', async () => {
   provider.fault = () => new Response('', { status: 500 });
-  expect((await tale.tryToConnect()).message).toMatch(/^credential Samsara .+\. Try again later\.$/);
+  expect((await tale.tryToConnect()).message).toMatch(
+    /^credential Samsara .+\. Try again later\.$/,
+  );
 });
 
 it('stops when Samsara refuses the credential, says so, and goes on with a new one', async () => {
@@ -101,7 +111,9 @@ it('stops when Samsara refuses the credential, says so, and goes on with a new o
   expect(await sent()).toHaveLength(1);
   const [mail] = await sent();
   expect(mail?.subject).toBe('Acme Trucking is unavailable');
-  expect(mail?.text).toContain('refuses the API token. Create a new one with these permissions: Read Vehi');
+  expect(mail?.text).toContain(
+    'refuses the API token. Create a new one with these permissions: Read Vehi',
+  );
   expect(mail?.text).not.toContain(old);
 
   expect((await replace(id, 'samsara_api_wrong')).status).toBe(400);
@@ -124,13 +136,16 @@ it('tells of what may pass by itself only after a while', async () => {
   expect((await listed(id))?.healthStatus).toBe(4);
   expect(await sendHealthAlerts(env)).toBe(0);
   expect(await sendHealthAlerts(env, Date.now() + notifyAfterMs)).toBe(1);
-  const text = expect.stringContaining('may not read this. It needs these permissions: Read Vehicles');
+  const text = expect.stringContaining(
+    'may not read this. It needs these permissions: Read Vehicles',
+  );
   expect(await sent()).toMatchObject([{ subject: 'Acme Trucking is incomplete', text }]);
 });
 
 it("is pulled at once when Samsara's webhook rings with its signature", async () => {
   const id = await connected([2]);
-  const isSigned = connector.webhook && vi.spyOn(connector.webhook, 'isSigned').mockResolvedValue(false);
+  const isSigned =
+    connector.webhook && vi.spyOn(connector.webhook, 'isSigned').mockResolvedValue(false);
   brakes();
   const before = eventsAsked();
   isSigned?.mockResolvedValue(true);
@@ -179,7 +194,11 @@ it('goes on with its other feeds when one brings what nobody has thought of', as
 });
 
 it.each([
-  ['goes on with that of the same organisation, whatever it is called now', { organisation: 'Acme Ltd' }, 2],
+  [
+    'goes on with that of the same organisation, whatever it is called now',
+    { organisation: 'Acme Ltd' },
+    2,
+  ],
   ['begins anew with that of another one of the same name', { organisationId: '1' }, 3],
 ])('%s', async (_, changes, vehicles) => {
   const id = await connected();
@@ -193,19 +212,22 @@ it.each([
 it.each([
   ['UNKNOWN_LIMIT', 401],
   ['RING_LIMIT', 429],
-] as const)('counts wrong calls by connection and, more of them, by address: %s', async (name, others) => {
-  const headers = { 'cf-connecting-ip': `198.51.100.${others - 400}` };
-  const { id } = tale.us.connection;
-  const limit = vi.spyOn(env[name], 'limit').mockImplementation(async ({ key }) => ({
-    success: !key.endsWith(name === 'RING_LIMIT' ? headers['cf-connecting-ip'] : id),
-  }));
-  expect(await ring(id, { headers })).toBe(429);
-  limit.mockClear();
-  expect(await ring(id, { headers })).toBe(429);
-  expect(limit).not.toHaveBeenCalled();
-  expect(await ring(crypto.randomUUID(), { headers })).toBe(others);
-  expect((await as('fds_unknown', headers).get('/connections')).status).toBe(401);
-});
+] as const)(
+  'counts wrong calls by connection and, more of them, by address: %s',
+  async (name, others) => {
+    const headers = { 'cf-connecting-ip': `198.51.100.${others - 400}` };
+    const { id } = tale.us.connection;
+    const limit = vi.spyOn(env[name], 'limit').mockImplementation(async ({ key }) => ({
+      success: !key.endsWith(name === 'RING_LIMIT' ? headers['cf-connecting-ip'] : id),
+    }));
+    expect(await ring(id, { headers })).toBe(429);
+    limit.mockClear();
+    expect(await ring(id, { headers })).toBe(429);
+    expect(limit).not.toHaveBeenCalled();
+    expect(await ring(crypto.randomUUID(), { headers })).toBe(others);
+    expect((await as('fds_unknown', headers).get('/connections')).status).toBe(401);
+  },
+);
 
 it('is left alone while it is paused or its account is suspended', async () => {
   const id = await connected();
@@ -267,7 +289,8 @@ it('works for a connection in one run only, and in another once that is lost', a
 it('counts the words that nothing maps', async () => {
   const id = await connect();
   const at = Date.now() + 1;
-  for (const [i, word] of ['SomethingNew', 'SomethingNew', 'Braking'].entries()) brakes(word, at + i);
+  for (const [i, word] of ['SomethingNew', 'SomethingNew', 'Braking'].entries())
+    brakes(word, at + i);
   await pullAll(id);
   expect((await pullStatus(id)).unmapped).toEqual([{ word: 'SomethingNew', count: 2 }]);
 });

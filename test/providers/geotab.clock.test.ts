@@ -67,7 +67,9 @@ function serve(options: { perPage?: number; moves?: string } = {}) {
 const count = (method: string) => calls.filter((call) => call.method === method).length;
 /** Where the events of a connection were, as far as that is known. */
 const latitudes = async (id: string) =>
-  (await events(id)).map(({ location }) => (location as { latitude: number } | null)?.latitude).sort();
+  (await events(id))
+    .map(({ location }) => (location as { latitude: number } | null)?.latitude)
+    .sort();
 const stored = (id: string) => rows('select 1 from safety_events where connection_id = ?1', id);
 
 /** An event of the vehicle from now on, wherever it was then. */
@@ -93,7 +95,8 @@ async function pullAfter(id: string, minutes: number) {
 
 type Feeds = { [name: string]: { cursor: Item; problem?: Item } };
 
-const feedsOf = async (id: string): Promise<Feeds> => JSON.parse(String(await pullColumn(id, 'feeds')));
+const feedsOf = async (id: string): Promise<Feeds> =>
+  JSON.parse(String(await pullColumn(id, 'feeds')));
 
 const cursorOf = async (id: string) => (await feedsOf(id)).events?.cursor ?? {};
 
@@ -111,10 +114,16 @@ it('vehicles and drivers come whole, as customers know them', async () => {
       groups: Array.from({ length: 40 }, (_, i) => ({ id: `c${i}` })),
     }),
   );
-  for (let i = 0; i < 40; i++) data.groups.push({ id: `c${i}`, name: `Depot ${String(i).padStart(2, '0')}` });
+  for (let i = 0; i < 40; i++)
+    data.groups.push({ id: `c${i}`, name: `Depot ${String(i).padStart(2, '0')}` });
   data.users.push(
     geotabUser(1),
-    geotabUser(2, { name: 'lee', firstName: '', lastName: '', activeTo: '2026-01-01T00:00:00.000Z' }),
+    geotabUser(2, {
+      name: 'lee',
+      firstName: '',
+      lastName: '',
+      activeTo: '2026-01-01T00:00:00.000Z',
+    }),
     geotabUser(3, { isDriver: false }),
   );
   const id = await connected();
@@ -130,9 +139,15 @@ it('vehicles and drivers come whole, as customers know them', async () => {
     groups: ['North'],
     status: 'active',
   });
-  expect(named('Van 5')).toMatchObject({ vin: '2FZHATDC5KAA00001', year: null, status: 'inactive' });
+  expect(named('Van 5')).toMatchObject({
+    vin: '2FZHATDC5KAA00001',
+    year: null,
+    status: 'inactive',
+  });
   expect(named('Van 5')?.groups).toHaveLength(20);
-  expect((await drivers(id)).map(({ name, email, status }) => [name, email, status]).sort()).toEqual([
+  expect(
+    (await drivers(id)).map(({ name, email, status }) => [name, email, status]).sort(),
+  ).toEqual([
     ['Sam Ortiz 1', 'sam1@acme.example.com', 1],
     ['lee', null, 0],
   ]);
@@ -184,7 +199,9 @@ describe('safety events', () => {
     );
     await pullAll(id);
     await arrived(1);
-    expect(notified()).toMatchObject([{ vehicleName: 'Van 2', translatedIncidentTypes: ['Speeding'] }]);
+    expect(notified()).toMatchObject([
+      { vehicleName: 'Van 2', translatedIncidentTypes: ['Speeding'] },
+    ]);
     expect(await events(id)).toMatchObject([
       { startedAt: iso(before), location: { latitude: 39.7392, longitude: -104.9903 } },
       {
@@ -209,11 +226,15 @@ describe('safety events', () => {
     const id = await connectOnly({ incidentTypeMap });
     const own = ['aOwn1', 'aOwn2', 'aOwn3'];
     const stock = ['RuleEngineLightOnId', 'RuleHarshBrakingId', 'RuleJackrabbitStartsId'];
-    for (const [i, rule] of [...own, ...stock].entries()) happens(vans[0], rule, {}, Date.now() + 1 + i);
+    for (const [i, rule] of [...own, ...stock].entries())
+      happens(vans[0], rule, {}, Date.now() + 1 + i);
     await pullAll(id);
-    const words = async () => (await events(id)).flatMap(({ incidentTypes }) => incidentTypes).sort();
+    const words = async () =>
+      (await events(id)).flatMap(({ incidentTypes }) => incidentTypes).sort();
     expect(await words()).toEqual(['Depot speed', 'Hard Cornering', 'RuleJackrabbitStartsId']);
-    await operator.patch(`/operator/connections/${id}`, { incidentTypeMap: { 'Left the zone': ['Other'] } });
+    await operator.patch(`/operator/connections/${id}`, {
+      incidentTypeMap: { 'Left the zone': ['Other'] },
+    });
     happens(vans[0], 'aOwn3', {}, Date.now() + 99);
     await pullAll(id);
     expect(await words()).toContain('Left the zone');
@@ -243,7 +264,8 @@ describe('safety events', () => {
     const id = await connected([1, 2]);
     happens(vans[0], 'RuleHarshBrakingId');
     happens(vans[1], 'RuleEnhancedMajorCollisionId');
-    fault = ({ method }) => (method === 'ExecuteMultiCall' ? geotabError('OverLimitException') : undefined);
+    fault = ({ method }) =>
+      method === 'ExecuteMultiCall' ? geotabError('OverLimitException') : undefined;
     await pullAll(id);
     await arrived(2);
     expect(await latitudes(id)).toEqual([undefined, undefined]);
@@ -311,7 +333,11 @@ describe('collisions', () => {
     await arrived(5);
     const vins = vans.map(({ vehicleIdentificationNumber: vin }) => vin);
     const first = [1, false, false];
-    expect(vins.map(levels)).toEqual([[first, [2, true, false]], [first, [2, false, false]], [first]]);
+    expect(vins.map(levels)).toEqual([
+      [first, [2, true, false]],
+      [first, [2, false, false]],
+      [first],
+    ]);
     expect((await cursorOf(id)).waiting).toEqual([]);
     const listed = await accidents(id);
     const listedAs = (vin: unknown) => listed.find((one) => one.vin === vin);
@@ -364,12 +390,17 @@ describe('collisions', () => {
     const at = Date.now() - 2 * day;
     happens(vans[0], 'RuleAccidentId', {}, at);
     happens(vans[0], 'RuleEnhancedMajorCollisionId', {}, at + 2_000);
-    happens(vans[1], 'RuleEnhancedMajorCollisionId', { state: 'ExceptionEventStateDismissedId' }, at);
+    happens(
+      vans[1],
+      'RuleEnhancedMajorCollisionId',
+      { state: 'ExceptionEventStateDismissedId' },
+      at,
+    );
     const id = await connected([1, 2], { historyDays: 10 });
     const listed = await accidents(id);
-    expect(listed.map(({ notificationLevel: level, dismissed }) => `${level} ${dismissed}`).sort()).toEqual([
-      ...['1 true', '2 false'],
-    ]);
+    expect(
+      listed.map(({ notificationLevel: level, dismissed }) => `${level} ${dismissed}`).sort(),
+    ).toEqual([...['1 true', '2 false']]);
     expect(tale.hooks.got).toEqual([]);
   });
 });
@@ -417,7 +448,10 @@ describe('sessions', () => {
 it.each([
   ['secret', 'must be JSON'],
   ['{"server": "a b", "database": "acme", "user": "u", "password": "p"}', 'must be a host'],
-  ['{"server": "10.0.0.1", "database": "acme", "user": "u", "password": "p"}', 'must be a public host'],
+  [
+    '{"server": "10.0.0.1", "database": "acme", "user": "u", "password": "p"}',
+    'must be a public host',
+  ],
   ['{"database": "acme", "user": "\\u0007", "password": "p"}', 'user must have'],
 ])('a credential that cannot be one is refused: %s', async (credential, reason) => {
   const { status, message } = await tale.tryToConnect(credential);
@@ -438,18 +472,21 @@ describe('what goes wrong', () => {
   it.each([
     ['', () => ({ 'retry-after': '58' })],
     [', and when it is reset', () => ({ 'x-rate-limit-reset': inAMinute() })],
-  ])('a limit in a reply of 200%s has the connection wait as long as Geotab says', async (_, headers) => {
-    const id = await connected();
-    happens(vans[0], 'RuleHarshBrakingId');
-    fault = ({ typeName }) =>
-      typeName === 'ExceptionEvent' ? geotabError('OverLimitException', headers()) : undefined;
-    const before = Date.now();
-    await pullRun(id);
-    expect(Math.round((Number(await pullColumn(id, 'due_at')) - before) / 10_000)).toBe(6);
-    fault = () => undefined;
-    await pullAll(id);
-    expect(await events(id)).toHaveLength(1);
-  });
+  ])(
+    'a limit in a reply of 200%s has the connection wait as long as Geotab says',
+    async (_, headers) => {
+      const id = await connected();
+      happens(vans[0], 'RuleHarshBrakingId');
+      fault = ({ typeName }) =>
+        typeName === 'ExceptionEvent' ? geotabError('OverLimitException', headers()) : undefined;
+      const before = Date.now();
+      await pullRun(id);
+      expect(Math.round((Number(await pullColumn(id, 'due_at')) - before) / 10_000)).toBe(6);
+      fault = () => undefined;
+      await pullAll(id);
+      expect(await events(id)).toHaveLength(1);
+    },
+  );
 
   it.each([
     ['the database is being moved', () => geotabError('DbUnavailableException'), 'unavailable'],

@@ -73,29 +73,37 @@ describe.each<[string, () => Large]>([
   ['motive', () => motive({})],
   ['terminal', terminal],
   ['geotab', geotab],
-])('%s, with a page of which so many items are more than is read of any reply', (provider, make) => {
-  const tale = providerStory(provider);
+])(
+  '%s, with a page of which so many items are more than is read of any reply',
+  (provider, make) => {
+    const tale = providerStory(provider);
 
-  it('has it read in smaller ones', async () => {
-    const { origin, credential, serve, count } = make();
-    tale.hooks.serves(origin, async (request) => {
-      const text = await (await serve(request)).text();
-      const isLarge = events(JSON.parse(text)) > count / 2;
-      return new Response(isLarge ? text.padEnd(maxReplyBytes + 1) : text);
-    });
-    const id = await tale.connectWith(credential, [1]);
-    await pullAll(id);
-    await tale.arrived(1);
-    expect(await tale.events(id)).toHaveLength(count);
-    expect((await pullStatus(id)).feeds.flatMap(({ problem }) => problem ?? [])).toEqual([]);
-  }, 60_000);
-});
+    it('has it read in smaller ones', async () => {
+      const { origin, credential, serve, count } = make();
+      tale.hooks.serves(origin, async (request) => {
+        const text = await (await serve(request)).text();
+        const isLarge = events(JSON.parse(text)) > count / 2;
+        return new Response(isLarge ? text.padEnd(maxReplyBytes + 1) : text);
+      });
+      const id = await tale.connectWith(credential, [1]);
+      await pullAll(id);
+      await tale.arrived(1);
+      expect(await tale.events(id)).toHaveLength(count);
+      expect((await pullStatus(id)).feeds.flatMap(({ problem }) => problem ?? [])).toEqual([]);
+    }, 60_000);
+  },
+);
 
-const events = ({ driver_performance_events: motive, results: terminal, result: geotab }: Item): number =>
+const events = ({
+  driver_performance_events: motive,
+  results: terminal,
+  result: geotab,
+}: Item): number =>
   [motive, terminal, at(geotab, 'data')]
     .flatMap((list) => (Array.isArray(list) ? list : []))
-    .filter((item) => at(item, 'driver_performance_event') ?? at(item, 'startedAt') ?? at(item, 'rule'))
-    .length;
+    .filter(
+      (item) => at(item, 'driver_performance_event') ?? at(item, 'startedAt') ?? at(item, 'rule'),
+    ).length;
 
 describe('an event that is too large even of what is needed', () => {
   const words = Array.from({ length: 5_000 }, (_, n) => `Behavior number ${n}`);
@@ -115,7 +123,10 @@ describe('an event that is too large even of what is needed', () => {
       { kind: 'safetyEvent', sourceId: String(event.id), reason: 'is too large to be read' },
     ]);
     // Once it can be read, it is; and while it cannot, it is not dismissed as one that has gone.
-    Object.assign(event, { secondary_behaviors: [], changedAt: new Date(soon() + 5_000).toISOString() });
+    Object.assign(event, {
+      secondary_behaviors: [],
+      changedAt: new Date(soon() + 5_000).toISOString(),
+    });
     await pullAll(id);
     await tale.arrived(2);
     event.secondary_behaviors = words;

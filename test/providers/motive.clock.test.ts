@@ -30,7 +30,8 @@ const soon = () => Date.now() + 2_000;
 let data: MotiveData;
 let fault: (url: URL) => Response | undefined;
 const tale = providerStory('motive', () => data.key);
-const { connectWith, connected, arrived, notified, levels, drivers, events, trips, accidents } = tale;
+const { connectWith, connected, arrived, notified, levels, drivers, events, trips, accidents } =
+  tale;
 
 beforeEach(() => {
   data = motiveData();
@@ -128,7 +129,11 @@ it('takes over what is changed later', async () => {
     secondary_behaviors: ['Cell Phone Usage', 'No tag applies'],
     driver: null,
   });
-  const trip = motivePeriod(other, soon(), { status: 'in_progress', end_time: null, end_kilometers: null });
+  const trip = motivePeriod(other, soon(), {
+    status: 'in_progress',
+    end_time: null,
+    end_kilometers: null,
+  });
   data.performance.push(brake);
   const speeding = motiveSpeeding(truck, soon(), { id: brake.id });
   data.speeding.push(speeding, motiveSpeeding(other, soon(), { status: 'invalid' }));
@@ -256,7 +261,10 @@ describe('a crash', () => {
   });
 
   it('has its video opened in the portal by the link that is valid now', async () => {
-    const crash = motiveEvent(truck, 'crash', soon(), { ...filmed('1'), coaching_status: 'coached' });
+    const crash = motiveEvent(truck, 'crash', soon(), {
+      ...filmed('1'),
+      coaching_status: 'coached',
+    });
     data.performance.push(motiveEvent(other, 'crash', soon()), crash);
     const id = await connected();
     const [{ eventId, reportUrl } = {}] = await accidents(id, { minLevel: '3' });

@@ -16,7 +16,14 @@ const badValues = [
  * Fields without which an item is no record, or is another one; a crash without those of `crash` is no accident. `details`
  * are what an event has besides.
  */
-type Needed = { vehicle: string; driver: string; trip: string; event: string; crash: string; details: Item };
+type Needed = {
+  vehicle: string;
+  driver: string;
+  trip: string;
+  event: string;
+  crash: string;
+  details: Item;
+};
 
 const url = 'https://media.example.com/1';
 const samples: [Fleet, Needed][] = [
@@ -29,7 +36,10 @@ const samples: [Fleet, Needed][] = [
       event: 'id asset.id behaviorLabels.0.label startMs',
       crash: 'asset.vin location.latitude location.longitude',
       details: {
-        speedingMetadata: { maxSpeedKilometersPerHour: 120, postedSpeedLimitKilometersPerHour: 100 },
+        speedingMetadata: {
+          maxSpeedKilometersPerHour: 120,
+          postedSpeedLimitKilometersPerHour: 100,
+        },
         media: [{ input: 'front', url }],
         eventState: 'reviewed',
       },
@@ -59,7 +69,12 @@ const samples: [Fleet, Needed][] = [
       event: 'id type vehicle startedAt',
       crash: '',
       details: {
-        stats: { maximumSpeed: 88, roadSpeedLimit: 80, gForceSideToSide: 2, gForceForwardBackward: -3 },
+        stats: {
+          maximumSpeed: 88,
+          roadSpeedLimit: 80,
+          gForceSideToSide: 2,
+          gForceForwardBackward: -3,
+        },
         extensions: { here: { speedLimit: 90 } },
         raw: [terminalRaw('motive', { coaching_status: 'coached' })],
       },
@@ -96,7 +111,9 @@ describe.each(samples.map((sample) => [sample[0].provider, ...sample] as const))
       /** Makes an item for each bad value of each of its fields but these. Returns the items with the field. */
       const spoil = (make: (n: number) => Item, ...without: string[]) => {
         const first = make(++n);
-        const fields = pathsIn(first).filter((path) => !without.some((one) => isWithin(one, path.join('.'))));
+        const fields = pathsIn(first).filter(
+          (path) => !without.some((one) => isWithin(one, path.join('.'))),
+        );
         const items = fields.flatMap((path) =>
           badValues.map((value) => {
             const item = make(++n);
@@ -112,16 +129,25 @@ describe.each(samples.map((sample) => [sample[0].provider, ...sample] as const))
       const trips = spoil((n) => sample.trip(sample.vehicle(n), n, soon(n * 1000)), needed.trip);
       const events = spoil((n) => event(sample.vehicle(n), n, false), needed.event);
       const { other } = sample;
-      if (other) events.push(...spoil((n) => other(sample.vehicle(n), n, soon(n * 1000)), needed.event));
+      if (other)
+        events.push(...spoil((n) => other(sample.vehicle(n), n, soon(n * 1000)), needed.event));
       const crashes = spoil((n) => event(sample.vehicle(n), n, true), needed.event);
-      const ofVehicles = vehicles.map(({ item, field }) => ({ item: event(item, ++n, true), field }));
+      const ofVehicles = vehicles.map(({ item, field }) => ({
+        item: event(item, ++n, true),
+        field,
+      }));
       await pullAll(id);
 
       const known = async (table: string) => {
         const found = await rows(`select source_id from ${table} where connection_id = ?1`, id);
         return new Set(found.map(({ source_id }) => String(source_id).replace(/^\w+:/, '')));
       };
-      const all = { vehicles, drivers, trips, safety_events: [...events, ...crashes, ...ofVehicles] };
+      const all = {
+        vehicles,
+        drivers,
+        trips,
+        safety_events: [...events, ...crashes, ...ofVehicles],
+      };
       const lost: string[] = [];
       for (const [table, made] of Object.entries(all)) {
         const ids = await known(table);
@@ -132,9 +158,12 @@ describe.each(samples.map((sample) => [sample[0].provider, ...sample] as const))
       const accidents = new Set(
         (await rows('select id from accidents where connection_id = ?1', id)).map(({ id }) => id),
       );
-      const isLost = ({ item }: { item: Item }) => !accidents.has(recordId(id, 'accident', keyOf(item)));
+      const isLost = ({ item }: { item: Item }) =>
+        !accidents.has(recordId(id, 'accident', keyOf(item)));
       const lostAccidents = [
-        ...crashes.filter(({ field }) => !needed.crash.split(' ').some((one) => isWithin(one, field))),
+        ...crashes.filter(
+          ({ field }) => !needed.crash.split(' ').some((one) => isWithin(one, field)),
+        ),
         ...ofVehicles.filter(({ field }) => !/vin|identification/i.test(field)),
       ].filter(isLost);
       expect(lost).toEqual([]);
@@ -164,12 +193,17 @@ function pathsIn(value: unknown, path: string[] = []): string[][] {
 }
 
 /** A reply in which these items have bad values, wherever they are. */
-function spoilt(value: unknown, bad: ReadonlyMap<string, { path: string[]; value: unknown }>): unknown {
+function spoilt(
+  value: unknown,
+  bad: ReadonlyMap<string, { path: string[]; value: unknown }>,
+): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, inner]) => [name, spoilt(inner, bad)] as const);
   const items = entries.map(([, inner]) => inner);
   const nothing = Array.isArray(value) && value.some((one) => one?.id) ? [null] : [];
-  const copy = (Array.isArray(value) ? [...items, ...nothing] : Object.fromEntries(entries)) as Item;
+  const copy = (
+    Array.isArray(value) ? [...items, ...nothing] : Object.fromEntries(entries)
+  ) as Item;
   const change = Array.isArray(value) ? undefined : bad.get(keyOf(value as Item));
   if (change) put(copy, change.path, change.value);
   return copy;

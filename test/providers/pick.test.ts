@@ -19,7 +19,10 @@ it('keeps the wanted properties of any JSON, in whatever pieces it comes', () =>
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('"', '\\', '\\"', '{[]}', '\u2028', ','),
       fc.array(tie('any')),
-      fc.dictionary(fc.constantFrom('id', 'name', 'data', 'other', 'a"b', '__proto__', ''), tie('any')),
+      fc.dictionary(
+        fc.constantFrom('id', 'name', 'data', 'other', 'a"b', '__proto__', ''),
+        tie('any'),
+      ),
     ),
   })).any;
   const kept = (value: unknown): unknown => {
@@ -29,19 +32,29 @@ it('keeps the wanted properties of any JSON, in whatever pieces it comes', () =>
     return Object.fromEntries(entries.map(([name, one]) => [name, kept(one)]));
   };
   fc.assert(
-    fc.property(json, fc.integer({ min: 1, max: 9 }), fc.constantFrom(0, 2), (value, piece, space) => {
-      expect(picked(JSON.stringify(value, null, space), piece).json).toEqual(kept(value));
-    }),
+    fc.property(
+      json,
+      fc.integer({ min: 1, max: 9 }),
+      fc.constantFrom(0, 2),
+      (value, piece, space) => {
+        expect(picked(JSON.stringify(value, null, space), piece).json).toEqual(kept(value));
+      },
+    ),
     { numRuns: 500 },
   );
 });
 
-it.each(['', '<html>', '{"data": [{"id": 1}', '{"id": "a', '[1, 2', '{"id": 1} x', '{"id": nothing}'])(
-  'does not make JSON of %j',
-  (text) => {
-    expect(() => picked(text)).toThrow(SyntaxError);
-  },
-);
+it.each([
+  '',
+  '<html>',
+  '{"data": [{"id": 1}',
+  '{"id": "a',
+  '[1, 2',
+  '{"id": 1} x',
+  '{"id": nothing}',
+])('does not make JSON of %j', (text) => {
+  expect(() => picked(text)).toThrow(SyntaxError);
+});
 
 describe('what is not wanted takes no room', () => {
   it('however much it is', () => {
@@ -61,7 +74,9 @@ describe('what is not wanted takes no room', () => {
 
 it('leaves out details once they take a quarter of the room, of a reply or of an item', () => {
   const url = 'x'.repeat(3000);
-  const { json, tooLarge } = of({ data: Array.from({ length: 800 }, (_, id) => ({ id, url, name: 'Jo' })) });
+  const { json, tooLarge } = of({
+    data: Array.from({ length: 800 }, (_, id) => ({ id, url, name: 'Jo' })),
+  });
   const kept = json.data.filter(({ url }: { url?: string }) => url !== undefined).length;
   expect(kept).toBe(Math.ceil(maxKept / 4 / JSON.stringify({ id: 100, url, name: 'Jo' }).length));
   expect(json.data.at(-1)).toEqual({ id: 799, name: 'Jo' });
@@ -110,5 +125,7 @@ it.each([
 it('gives a reply up that has too much even so', () => {
   const data = Array(maxKept).fill({ id: 1 });
   expect(of({ data }).json).toBeUndefined();
-  expect(of({ list: Array(maxValues + 10).fill(1) }).json.list.length).toBeLessThanOrEqual(maxValues + 1);
+  expect(of({ list: Array(maxValues + 10).fill(1) }).json.list.length).toBeLessThanOrEqual(
+    maxValues + 1,
+  );
 });

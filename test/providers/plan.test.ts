@@ -55,7 +55,9 @@ function work(state: Planned, now: number): string[] {
     state.feeds[task.feed] = afterPage(state.feeds[task.feed], task, page, { now, everyMinutes });
     if (!task.window) done.add(task.feed);
     pulled.push(
-      task.window ? `${task.feed} ${new Date(task.window.from).toISOString().slice(0, 10)}` : task.feed,
+      task.window
+        ? `${task.feed} ${new Date(task.window.from).toISOString().slice(0, 10)}`
+        : task.feed,
     );
     if (pulled.length > 100) throw new Error('never ends');
   }
@@ -73,7 +75,9 @@ describe('what a connection pulls next', () => {
     [5, ['events', 'trips']],
     [15, ['events', 'trips', 'vehicles', 'drivers']],
   ])('after %i minutes', (minutes, expected) => {
-    expect(work(planned(caughtUp(connectedAt + 20_000)), connectedAt + minutes * minute)).toEqual(expected);
+    expect(work(planned(caughtUp(connectedAt + 20_000)), connectedAt + minutes * minute)).toEqual(
+      expected,
+    );
   });
 
   it('everything at once, after a clock that was ahead by a day', () => {
@@ -109,7 +113,10 @@ describe('what a connection pulls next', () => {
       'events 2026-10-31',
       'trips 2026-10-31',
     ]);
-    expect(historyProgress(state, 'events', connectedAt + minute)).toMatchObject({ share: 1, records: 30 });
+    expect(historyProgress(state, 'events', connectedAt + minute)).toMatchObject({
+      share: 1,
+      records: 30,
+    });
   });
 });
 
@@ -126,7 +133,10 @@ describe('what goes wrong', () => {
       { ms: [], state: complete() },
     );
     expect(waits.ms.map((ms) => ms / minute)).toEqual([1, 2, 4, 8, 15, 15]);
-    const state = planned({ ...caughtUp(connectedAt), ...(waits.state && { events: waits.state }) });
+    const state = planned({
+      ...caughtUp(connectedAt),
+      ...(waits.state && { events: waits.state }),
+    });
     expect(work(state, connectedAt + 5 * minute)).toEqual(['trips']);
     expect(work(state, connectedAt + 15 * minute)).toContain('events');
   });
@@ -150,13 +160,16 @@ describe('what goes wrong', () => {
     ['an hour at most', day, 60],
     ['and as if it had said nothing when that is absurd', day + 1, 1],
   ])('waits as long as the provider says, %s', (_, says, minutes) => {
-    const { until } = afterProblem(complete(), problem('unavailable', says), connectedAt).problem ?? {};
+    const { until } =
+      afterProblem(complete(), problem('unavailable', says), connectedAt).problem ?? {};
     expect(until).toBe(connectedAt + minutes * minute);
   });
 });
 
 it('is due each minute, at once while there is history, and never in the past for long', () => {
-  expect(nextDueAt(planned(caughtUp(connectedAt)), connectedAt + 30_000)).toBe(connectedAt + minute);
+  expect(nextDueAt(planned(caughtUp(connectedAt)), connectedAt + 30_000)).toBe(
+    connectedAt + minute,
+  );
   expect(nextDueAt(planned(caughtUp(connectedAt), 20), connectedAt)).toBe(connectedAt);
   const failed = afterProblem(complete(), new Problem('unavailable', 'returns 503'), connectedAt);
   const all = { vehicles: failed, drivers: failed, trips: failed, events: failed };
@@ -181,10 +194,30 @@ describe('how a connection is doing', () => {
   it.each<[string, Feeds, Partial<When>, number]>([
     ['healthy while something has failed for moments', all(failing(now - lateMs + 1)), {}, 1],
     ['late once nothing has come for five minutes', all(failing(now - lateMs - 1)), {}, 2],
-    ['late when nothing comes though nothing fails', caughtUp(now), { succeededAt: now - 3 * lateMs - 1 }, 2],
-    ['degraded while some feeds fail', { ...caughtUp(now), trips: failing(now - lateMs - 1) }, {}, 4],
-    ['degraded if it may not read one', { ...caughtUp(now), trips: failing(now, 'not permitted') }, {}, 4],
-    ['unavailable after a day', all(failing(now - silentMs)), { succeededAt: now - silentMs - 1 }, 3],
+    [
+      'late when nothing comes though nothing fails',
+      caughtUp(now),
+      { succeededAt: now - 3 * lateMs - 1 },
+      2,
+    ],
+    [
+      'degraded while some feeds fail',
+      { ...caughtUp(now), trips: failing(now - lateMs - 1) },
+      {},
+      4,
+    ],
+    [
+      'degraded if it may not read one',
+      { ...caughtUp(now), trips: failing(now, 'not permitted') },
+      {},
+      4,
+    ],
+    [
+      'unavailable after a day',
+      all(failing(now - silentMs)),
+      { succeededAt: now - silentMs - 1 },
+      3,
+    ],
     ['unavailable once the credential is refused', caughtUp(now), { refusedAt: now }, 3],
   ])('%s', (_, feeds, more, status) => {
     expect(healthOf(planned(feeds), { ...well, ...more })).toBe(status);

@@ -134,22 +134,25 @@ describe('the video of a crash', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it.each([429, 500])('is read later than its report, from a large page and after a %i', async (status) => {
-    const id = await connected([1]);
-    await reportReady(200);
-    const calls = refuseOthers(status);
-    await pullRun(id);
-    await arrived(3);
-    expect(levels(truck.vin)).toEqual(reported);
-    expect([calls.length, await evidence(id)]).toEqual([2, []]);
-    tale.hooks.serves('https://api.samsara.com', fakeSamsara(data, { perPage: 400 }));
-    aheadBy(5);
-    await pullAll(id);
-    expect(await evidence(id)).toEqual([{ source: url }]);
-    expect(tale.hooks.got).toHaveLength(3);
-    expect(await pullStatus(id)).toMatchObject({ refusals: [] });
-    expect(String(await pullColumn(id, 'feeds'))).not.toContain('againAt');
-  });
+  it.each([429, 500])(
+    'is read later than its report, from a large page and after a %i',
+    async (status) => {
+      const id = await connected([1]);
+      await reportReady(200);
+      const calls = refuseOthers(status);
+      await pullRun(id);
+      await arrived(3);
+      expect(levels(truck.vin)).toEqual(reported);
+      expect([calls.length, await evidence(id)]).toEqual([2, []]);
+      tale.hooks.serves('https://api.samsara.com', fakeSamsara(data, { perPage: 400 }));
+      aheadBy(5);
+      await pullAll(id);
+      expect(await evidence(id)).toEqual([{ source: url }]);
+      expect(tale.hooks.got).toHaveLength(3);
+      expect(await pullStatus(id)).toMatchObject({ refusals: [] });
+      expect(String(await pullColumn(id, 'feeds'))).not.toContain('againAt');
+    },
+  );
 
   it('of history is read with a large page', async () => {
     await reportReady(200, Date.now() - 20 * 86_400_000);
@@ -211,7 +214,8 @@ it.each([400, 404])(
     tale.hooks.serves('https://api.samsara.com', (request) => {
       const { pathname, searchParams } = new URL(request.url);
       if (pathname !== '/safety-events/stream') return serve(request);
-      if (searchParams.get('after')) return Response.json({ message: 'Invalid cursor' }, { status });
+      if (searchParams.get('after'))
+        return Response.json({ message: 'Invalid cursor' }, { status });
       starts.push(searchParams.get('startTime'));
       return serve(request);
     });
@@ -238,5 +242,8 @@ it('is not led astray by a time in the future', async () => {
     data.events.push(samsaraEvent(truck, word, Date.now() + 1, { updatedAtTime }));
     await pullAll(id);
   }
-  expect(await events(id)).toMatchObject([{ incidentTypes: ['Braking'] }, { incidentTypes: ['HarshTurn'] }]);
+  expect(await events(id)).toMatchObject([
+    { incidentTypes: ['Braking'] },
+    { incidentTypes: ['HarshTurn'] },
+  ]);
 });

@@ -6,12 +6,20 @@ const secret = bytesOf('k'.repeat(24));
 const now = () => Math.floor(Date.now() / 1000);
 
 async function hmac(hash: string, key: Uint8Array<ArrayBuffer>, text: string) {
-  const imported = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash }, false, ['sign']);
+  const imported = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash }, false, [
+    'sign',
+  ]);
   return new Uint8Array(await crypto.subtle.sign('HMAC', imported, bytesOf(text)));
 }
 
 /** What is signed: with which key, when, and what; `id` and `name` are of Terminal's headers. */
-type Signing = { key?: Uint8Array<ArrayBuffer>; at?: number; text?: string; id?: string; name?: string };
+type Signing = {
+  key?: Uint8Array<ArrayBuffer>;
+  at?: number;
+  text?: string;
+  id?: string;
+  name?: string;
+};
 
 /** The secret as people enter it, and the headers of a call. */
 const schemes = {

@@ -18,7 +18,18 @@ const soon = () => Date.now() + 1_000;
 
 let data: TerminalData;
 const tale = providerStory('terminal', () => terminalCredential(data));
-const { connectWith, connected, arrived, notified, levels, names, drivers, events, trips, accidents } = tale;
+const {
+  connectWith,
+  connected,
+  arrived,
+  notified,
+  levels,
+  names,
+  drivers,
+  events,
+  trips,
+  accidents,
+} = tale;
 
 beforeEach(() => {
   data = terminalData();
@@ -32,7 +43,12 @@ const [truck, other] = [terminalVehicle(1), terminalVehicle(2)];
 
 it('loads what there is, and what happened by when it began, as customers know it', async () => {
   data.vehicles[1] = terminalVehicle(2, { name: undefined, vin: undefined, status: 'inactive' });
-  data.drivers[1] = terminalDriver(2, { firstName: '', middleName: '', lastName: '', username: 'kim.2' });
+  data.drivers[1] = terminalDriver(2, {
+    firstName: '',
+    middleName: '',
+    lastName: '',
+    username: 'kim.2',
+  });
   const days = [2, 9, 20, 29, 31];
   data.events = days.map((ago) => terminalEvent(truck, 'harsh_brake', ago, Date.now() - ago * day));
   data.trips = days.map((ago) => terminalTrip(truck, ago, Date.now() - ago * day));
@@ -50,9 +66,16 @@ it('loads what there is, and what happened by when it began, as customers know i
     groups: ['Yard 3', 'Yard 1'],
     status: 'active',
   });
-  expect(vehicles.find(({ name }) => name === '281474902')).toMatchObject({ vin: null, status: 'inactive' });
+  expect(vehicles.find(({ name }) => name === '281474902')).toMatchObject({
+    vin: null,
+    status: 'inactive',
+  });
   const listed = await drivers(id);
-  expect(listed.map(({ name }) => name).sort()).toEqual(['Kim Lee Example 1', 'Kim Lee Example 3', 'kim.2']);
+  expect(listed.map(({ name }) => name).sort()).toEqual([
+    'Kim Lee Example 1',
+    'Kim Lee Example 3',
+    'kim.2',
+  ]);
   expect(listed.find(({ name }) => name === 'Kim Lee Example 1')).toMatchObject({
     email: 'kim1@example.com',
     phone: '+15125550100',
@@ -80,8 +103,14 @@ it('loads what there is, and what happened by when it began, as customers know i
     distanceKm: 42.3,
     durationSeconds: 1800,
   });
-  const gone = { addedAt: iso(0), modifiedAt: iso(soon()), deletedAt: iso(soon()), visibility: 'deleted' };
-  for (const item of [data.vehicles[2], data.drivers[2]]) Object.assign(item ?? {}, { metadata: gone });
+  const gone = {
+    addedAt: iso(0),
+    modifiedAt: iso(soon()),
+    deletedAt: iso(soon()),
+    visibility: 'deleted',
+  };
+  for (const item of [data.vehicles[2], data.drivers[2]])
+    Object.assign(item ?? {}, { metadata: gone });
   await pullAll(id);
   expect(await tale.vehicles(id, { status: 'inactive' })).toHaveLength(2);
   expect(await drivers(id, { status: '0' })).toHaveLength(1);
@@ -89,7 +118,10 @@ it('loads what there is, and what happened by when it began, as customers know i
 
 it('tells of nothing from before the connection, and takes over what is changed later', async () => {
   const id = await connected([2]);
-  const speeding = terminalEvent(truck, 'speeding', 1, soon(), { driver: undefined, stats: undefined });
+  const speeding = terminalEvent(truck, 'speeding', 1, soon(), {
+    driver: undefined,
+    stats: undefined,
+  });
   data.events.push(
     speeding,
     terminalEvent(other, 'cell_phone', 2, soon(), {
@@ -98,7 +130,9 @@ it('tells of nothing from before the connection, and takes over what is changed 
       stats: { maximumSpeed: 101 },
     }),
     // Taken in late: it began before the connection was made.
-    terminalEvent(truck, 'harsh_turn', 3, Date.now() - day, { metadata: { modifiedAt: iso(soon()) } }),
+    terminalEvent(truck, 'harsh_turn', 3, Date.now() - day, {
+      metadata: { modifiedAt: iso(soon()) },
+    }),
   );
   await pullAll(id);
   await arrived(2);
@@ -113,7 +147,11 @@ it('tells of nothing from before the connection, and takes over what is changed 
   await pullAll(id);
   const [after] = await events(id, { eventTypes: 'Speeding' });
   expect(after?.driverId).not.toBeNull();
-  changed(speeding, { raw: [terminalRaw('motive', { coaching_status: 'dismissed' })] }, Date.now() + 240_000);
+  changed(
+    speeding,
+    { raw: [terminalRaw('motive', { coaching_status: 'dismissed' })] },
+    Date.now() + 240_000,
+  );
   await pullAll(id);
   expect(await events(id, { withdrawn: 'true' })).toMatchObject([{ vehicleName: 'Truck 1' }]);
   expect(tale.hooks.got).toHaveLength(2);
@@ -127,7 +165,9 @@ it('a crash follows what the provider behind Terminal says, and has a report wit
   const crash = terminalEvent(truck, 'crash', 1, soon(), { raw: [samsara('needsReview')] });
   const alarm = terminalEvent(other, 'crash', 2, soon(), {
     provider: 'motive',
-    raw: [terminalRaw('motive', { driver_performance_event: { coaching_status: 'pending_review' } })],
+    raw: [
+      terminalRaw('motive', { driver_performance_event: { coaching_status: 'pending_review' } }),
+    ],
   });
   data.events.push(crash, alarm);
   await pullAll(id);
@@ -184,7 +224,12 @@ it('says that Terminal has lost the customer, and goes on when they are back', a
   expect(problem?.advice).toBe(`${why} We will keep trying.`);
   data.status = 'connected';
   await pullAll(id);
-  expect((await pullStatus(id)).feeds.map(({ problem }) => problem)).toEqual([null, null, null, null]);
+  expect((await pullStatus(id)).feeds.map(({ problem }) => problem)).toEqual([
+    null,
+    null,
+    null,
+    null,
+  ]);
   changed(data.vehicles[0] ?? {}, { name: 'Truck one' });
   await pullAll(id);
   expect(await names(id)).toContain('Truck one');

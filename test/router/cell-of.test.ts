@@ -26,7 +26,9 @@ it.each([
     ? ['', '&secret=us.x', '#/providers/us.x']
     : ['', '/webhook', '?secret=us.x'];
   for (const rest of rests)
-    expect(cellOf(request(path + secret + rest, { cookie: `__Host-session=us.${secret}` }))).toEqual({
+    expect(
+      cellOf(request(path + secret + rest, { cookie: `__Host-session=us.${secret}` })),
+    ).toEqual({
       ...{ by, key, cell },
     });
 });
@@ -51,7 +53,8 @@ it.each<[string, string | undefined, string?]>([
     cellOf(request(`/portal/sso/id?code=a${query}`, { cookie: attempt }, base));
   expect(comesBack(`&state=${state}`)?.cell).toBe(cell);
   // Each sign-in has its own.
-  for (const query of ['', '&state=', `&state=${'b'.repeat(64)}`]) expect(comesBack(query)).toBeUndefined();
+  for (const query of ['', '&state=', `&state=${'b'.repeat(64)}`])
+    expect(comesBack(query)).toBeUndefined();
   // Outside the portal nobody reads them.
   expect(cellOf(request('/portals', { cookie }, base))).toBeUndefined();
 });
@@ -95,7 +98,11 @@ it('a credential with one character changed is refused by its checksum', async (
   fc.assert(
     fc.property(at, other, (i, character) => {
       const end = token.slice(i + 1);
-      const changed = [token.slice(0, i) + character + end, token.slice(0, i) + end, `${token}, ${token}`];
+      const changed = [
+        token.slice(0, i) + character + end,
+        token.slice(0, i) + end,
+        `${token}, ${token}`,
+      ];
       for (const value of changed.filter((one) => one !== token))
         expect(() => cellOf(request('/ingest', { 'x-api-key': value }))).toThrow('unauthenticated');
     }),

@@ -33,7 +33,10 @@ function inFront(cells: { [name: string]: Cell }) {
 }
 
 const says = (status: number, headers: HeadersInit = {}, message = '') =>
-  Response.json({ status, message }, { status, headers: { 'x-request-id': `of ${status}`, ...headers } });
+  Response.json(
+    { status, message },
+    { status, headers: { 'x-request-id': `of ${status}`, ...headers } },
+  );
 const ok: Cell = () => says(200);
 const unknown: Cell = () => says(401);
 const movedTo =
@@ -42,23 +45,37 @@ const movedTo =
     says(421, { 'fleet-cell': names.join(', ') });
 
 const keys = [{ id: 'k', bytes: new Uint8Array(32) }];
-const tokenOf = async (cell = mainCell) => ({ 'x-api-key': await generateToken('api', keys, cell) });
+const tokenOf = async (cell = mainCell) => ({
+  'x-api-key': await generateToken('api', keys, cell),
+});
 
 afterEach(() => void vi.restoreAllMocks());
 
 it('passes a request on as it is, and the response with its id, which both logs have', async () => {
   const { lines } = listenToLog();
   const { ask, called } = inFront({ main: unknown, eu: () => says(200, { 'x-own': 'as it is' }) });
-  const sent = { ...(await tokenOf('eu')), 'cf-connecting-ip': '192.0.2.1', 'x-request-id': 'forged' };
-  const response = await ask('/ingest?a=b%2Fc', { method: 'POST', body: 'the body', headers: sent });
-  expect(called).toMatchObject([{ cell: 'eu', method: 'POST', path: '/ingest?a=b%2Fc', body: 'the body' }]);
+  const sent = {
+    ...(await tokenOf('eu')),
+    'cf-connecting-ip': '192.0.2.1',
+    'x-request-id': 'forged',
+  };
+  const response = await ask('/ingest?a=b%2Fc', {
+    method: 'POST',
+    body: 'the body',
+    headers: sent,
+  });
+  expect(called).toMatchObject([
+    { cell: 'eu', method: 'POST', path: '/ingest?a=b%2Fc', body: 'the body' },
+  ]);
   expect(Object.fromEntries(called[0]?.headers ?? [])).toEqual({
     ...{ ...sent, 'content-type': 'text/plain;charset=UTF-8' },
   });
   expect(Object.fromEntries(response.headers)).toEqual({
     ...{ 'content-type': 'application/json', 'x-own': 'as it is', 'x-request-id': 'of 200' },
   });
-  expect(lines('request')).toMatchObject([{ requestId: 'of 200', status: 200, cell: 'eu', accountId: null }]);
+  expect(lines('request')).toMatchObject([
+    { requestId: 'of 200', status: 200, cell: 'eu', accountId: null },
+  ]);
 });
 
 it('reads no more of a body than the cell does', async () => {
@@ -132,34 +149,45 @@ it.each(kinds)(
   },
 );
 
-it.each(kinds)('returns the refusal of the last cell where %s is in none', async (_, named, refused) => {
-  const { ask, asked } = inFront({ main: movedTo('eu', 'us'), eu: movedTo('main'), us: refused });
-  const { path, ...init } = await named();
-  const response = await ask(path, { method: 'POST', ...init });
-  const { status } = refused();
-  expect(response.status).toBe(status);
-  expect(response.headers.get('x-request-id')).toBe(`of ${status}`);
-  expect(asked()).toEqual(['main', 'eu', 'us']);
-});
+it.each(kinds)(
+  'returns the refusal of the last cell where %s is in none',
+  async (_, named, refused) => {
+    const { ask, asked } = inFront({ main: movedTo('eu', 'us'), eu: movedTo('main'), us: refused });
+    const { path, ...init } = await named();
+    const response = await ask(path, { method: 'POST', ...init });
+    const { status } = refused();
+    expect(response.status).toBe(status);
+    expect(response.headers.get('x-request-id')).toBe(`of ${status}`);
+    expect(asked()).toEqual(['main', 'eu', 'us']);
+  },
+);
 
-it.each(kinds)('ends where cells say of %s that it is in one another', async (_, named, refused) => {
-  const { path, ...init } = await named();
-  const isPage = path.startsWith('/portal');
-  const names = (request: Request) => /secret(?!=-)/.test(request.url + request.headers.get('cookie'));
-  const circle =
-    (to: string): Cell =>
-    (request) =>
-      isPage && !names(request) ? refused() : movedTo(to)(request);
-  const { ask, asked, called } = inFront({ main: circle('eu'), eu: circle('main') });
-  const response = await ask(path, { method: 'POST', body: 'form', ...init });
-  expect(response.status).toBe(refused().status);
-  expect(called.every(({ body }) => body === 'form')).toBe(true);
-  expect(asked()).toEqual(isPage ? ['main', 'eu', 'main'] : ['main', 'eu']);
-});
+it.each(kinds)(
+  'ends where cells say of %s that it is in one another',
+  async (_, named, refused) => {
+    const { path, ...init } = await named();
+    const isPage = path.startsWith('/portal');
+    const names = (request: Request) =>
+      /secret(?!=-)/.test(request.url + request.headers.get('cookie'));
+    const circle =
+      (to: string): Cell =>
+      (request) =>
+        isPage && !names(request) ? refused() : movedTo(to)(request);
+    const { ask, asked, called } = inFront({ main: circle('eu'), eu: circle('main') });
+    const response = await ask(path, { method: 'POST', body: 'form', ...init });
+    expect(response.status).toBe(refused().status);
+    expect(called.every(({ body }) => body === 'form')).toBe(true);
+    expect(asked()).toEqual(isPage ? ['main', 'eu', 'main'] : ['main', 'eu']);
+  },
+);
 
 it('a session that ends by its form in a cell where it has moved is signed out there', async () => {
   const headers = { location: '/portal/sign-in', 'set-cookie': 'flash=1' };
-  const { ask, asked } = inFront({ main: movedTo('eu', 'us'), eu: () => says(303, headers), us: signedOut });
+  const { ask, asked } = inFront({
+    main: movedTo('eu', 'us'),
+    eu: () => says(303, headers),
+    us: signedOut,
+  });
   const response = await ask('/portal/sign-out', { method: 'POST', headers: session() });
   expect(response.headers.get('set-cookie')).toBe('flash=1');
   expect(asked()).toEqual(['main', 'eu']);
@@ -203,7 +231,9 @@ it('a browser is shown a page that says that a cell is down, with the id', async
 
 it('a failure that a cell reports itself stays as it is', async () => {
   const { ask } = inFront({ main: () => says(503, { 'retry-after': '3' }) });
-  expect((await ask('/webhooks', { headers: await tokenOf() })).headers.get('retry-after')).toBe('3');
+  expect((await ask('/webhooks', { headers: await tokenOf() })).headers.get('retry-after')).toBe(
+    '3',
+  );
 });
 
 it('pages that name no cell come from the first that responds', async () => {
@@ -215,12 +245,16 @@ it('pages that name no cell come from the first that responds', async () => {
   expect((await down.ask('/portal')).status).toBe(503);
 });
 
-it.each([200, 503])('somebody whose cell has their provider sees its page, also with %d', async (status) => {
-  const byProvider = () => says(status, { 'fleet-provider': encodeByProvider({ account: 'Größe' }) });
-  const { ask } = inFront({ main: ok, eu: byProvider, us: () => undefined });
-  const response = await ask('/portal/sign-in', { method: 'POST', body: 'email=a@b.example' });
-  expect([response.status, response.headers.has('fleet-provider')]).toEqual([status, true]);
-});
+it.each([200, 503])(
+  'somebody whose cell has their provider sees its page, also with %d',
+  async (status) => {
+    const byProvider = () =>
+      says(status, { 'fleet-provider': encodeByProvider({ account: 'Größe' }) });
+    const { ask } = inFront({ main: ok, eu: byProvider, us: () => undefined });
+    const response = await ask('/portal/sign-in', { method: 'POST', body: 'email=a@b.example' });
+    expect([response.status, response.headers.has('fleet-provider')]).toEqual([status, true]);
+  },
+);
 
 it('somebody chooses among accounts where several cells have the domain, each of which has begun', async () => {
   const byProvider = (cell: string, account: string, to?: string) => () =>
@@ -238,7 +272,9 @@ it('somebody chooses among accounts where several cells have the domain, each of
   });
   const response = await ask('/portal/sign-in', { method: 'POST', body: 'email=a@b.example' });
   const page = await response.text();
-  expect(page).toContain('<a href="https://login.example.com/?a=1&amp;b=2">A &lt;b&gt; &amp; Co</a>');
+  expect(page).toContain(
+    '<a href="https://login.example.com/?a=1&amp;b=2">A &lt;b&gt; &amp; Co</a>',
+  );
   expect(page).toContain('<a href="https://other.example.com/">Second</a>');
   expect(page).toContain('Third: its sign-in is not available');
   expect(response.headers.getSetCookie()).toEqual(
@@ -258,15 +294,20 @@ it('asking for a sign-in link reaches every cell, also past one that is down', a
   expect(new Map(called.map(({ cell, body }) => [cell, body]))).toEqual(
     new Map(['main', 'eu', 'us'].map((cell) => [cell, form.body])),
   );
-  expect((await inFront({ ...cells, us: () => says(400) }).ask('/portal/sign-in', form)).status).not.toBe(
-    503,
-  );
+  expect(
+    (await inFront({ ...cells, us: () => says(400) }).ask('/portal/sign-in', form)).status,
+  ).not.toBe(503);
   expect((await inFront({ main: () => undefined }).ask('/portal/sign-in', form)).status).toBe(503);
 });
 
 it('operators name the cell that they mean', async () => {
   const { ask, asked } = inFront({ main: ok, eu: movedTo('main') });
-  for (const headers of [{}, { 'fleet-cell': 'us' }, { 'fleet-cell': 'EU' }, { 'fleet-cell': 'main, eu' }]) {
+  for (const headers of [
+    {},
+    { 'fleet-cell': 'us' },
+    { 'fleet-cell': 'EU' },
+    { 'fleet-cell': 'main, eu' },
+  ]) {
     const response = await ask('/operator/accounts', { headers });
     expect(await response.json()).toMatchObject({
       ...{ status: 400, message: 'Fleet-Cell header is required: main or eu' },
@@ -283,7 +324,11 @@ const unavailable = expect.objectContaining({ database: 'unavailable' });
 it.each<[string, Cell, { status: number; message: string; data?: unknown }]>([
   ['well', () => says(200, {}, 'Healthy'), { status: 200, message: 'Healthy' }],
   ['nearly full', () => says(200, {}, '85 % full'), { status: 200, message: 'eu: 85 % full' }],
-  ['ill', () => says(503, {}, 'Deliveries are late'), { status: 503, message: 'eu: Deliveries are late' }],
+  [
+    'ill',
+    () => says(503, {}, 'Deliveries are late'),
+    { status: 503, message: 'eu: Deliveries are late' },
+  ],
   ['down', () => undefined, { status: 503, message: 'eu: Does not respond', data: unavailable }],
 ])('the health of all cells says which is %s', async (_, eu, expected) => {
   const { ask } = inFront({ main: () => says(200, {}, 'Healthy'), eu });

@@ -23,15 +23,28 @@ export function asking(kernel: Kernel, env: Env) {
   const { below, sleep } = kernel;
   const begin = async (message: DeliveryMessage): Promise<void> => {
     if (below(10) === 0) throw new Error('This invocation could not start');
-    void kernel.invoke('a worker that was begun', async (context) => context.waitUntil(handle(env, message)));
+    void kernel.invoke('a worker that was begun', async (context) =>
+      context.waitUntil(handle(env, message)),
+    );
   };
   /** One request; status 0 if nothing came back. */
   const once: Ask = async (method, path, headers, body) => {
     const reply = await kernel.invoke(`${method} ${path}`, async (context): Promise<Reply> => {
-      const sent = { 'content-type': 'application/json', 'cf-connecting-ip': '192.0.2.1', ...headers };
+      const sent = {
+        'content-type': 'application/json',
+        'cf-connecting-ip': '192.0.2.1',
+        ...headers,
+      };
       const init = { method, headers: sent, ...(body && { body: JSON.stringify(body) }) };
-      const whole = { ...context, exports: { Deliveries: { begin } } } as unknown as ExecutionContext; // what is used of one
-      const response = await worker.fetch(new Request(`https://api.example.com${path}`, init), env, whole);
+      const whole = {
+        ...context,
+        exports: { Deliveries: { begin } },
+      } as unknown as ExecutionContext; // what is used of one
+      const response = await worker.fetch(
+        new Request(`https://api.example.com${path}`, init),
+        env,
+        whole,
+      );
       return { ...(await response.json<object>()), status: response.status };
     });
     return reply ?? { status: 0 };
@@ -40,13 +53,15 @@ export function asking(kernel: Kernel, env: Env) {
   const insist: Ask = async (...call) => {
     for (let tries = 1; ; tries++) {
       const reply = await once(...call);
-      if (reply.status !== 0 && reply.status < 500 && reply.status !== 429) return { ...reply, tries };
+      if (reply.status !== 0 && reply.status < 500 && reply.status !== 429)
+        return { ...reply, tries };
       await sleep(tries * (second + below(2 * second)));
     }
   };
   const must: Ask = async (...call) => {
     const reply = await insist(...call);
-    if (reply.status !== 200) throw new Violation(`${call[0]} ${call[1]}: ${reply.status} ${reply.message}`);
+    if (reply.status !== 200)
+      throw new Violation(`${call[0]} ${call[1]}: ${reply.status} ${reply.message}`);
     return reply;
   };
   return {
@@ -61,7 +76,11 @@ export function asking(kernel: Kernel, env: Env) {
       const limit = 1 + below(50);
       let cursor = '';
       do {
-        const page = await ask('GET', `${path}limit=${limit}${cursor && `&cursor=${cursor}`}`, headers);
+        const page = await ask(
+          'GET',
+          `${path}limit=${limit}${cursor && `&cursor=${cursor}`}`,
+          headers,
+        );
         if (page.status !== 200) return undefined;
         items.push(...page.data);
         cursor = page.next ?? '';

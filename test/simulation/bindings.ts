@@ -53,7 +53,8 @@ function memoryQueue({ through, random, now, faults }: Kernel, messages: Message
   };
   return {
     metrics: () => through('queue', () => ({ backlogCount: messages.length })),
-    send: (body: QueueMessage, { delaySeconds = 0 } = {}) => through('queue', () => add(body, delaySeconds)),
+    send: (body: QueueMessage, { delaySeconds = 0 } = {}) =>
+      through('queue', () => add(body, delaySeconds)),
     sendBatch: (batch: { body: QueueMessage }[]) =>
       through('queue', () => {
         for (const { body } of batch) add(body);

@@ -26,25 +26,39 @@ const isPause = ({ reason }: Silence) => reason === 'paused';
 export const by = ({ token }: Account) => ({ 'x-api-key': token.value });
 
 /** Customers: their connectors send records, and they keep webhooks. */
-export function customers({ now, below, random, pick, sleep }: Kernel, { insist, must, operator }: Asking) {
+export function customers(
+  { now, below, random, pick, sleep }: Kernel,
+  { insist, must, operator }: Asking,
+) {
   let made = 0;
 
   const connect = async (accountId: string, provider: string): Promise<Connection> => {
-    const create = async (path: string, body: object) => (await must('POST', path, operator, body)).data;
+    const create = async (path: string, body: object) =>
+      (await must('POST', path, operator, body)).data;
     const body = { provider, name: provider };
     const { id } = await create(`/operator/accounts/${accountId}/connections`, body);
-    const { value: key } = await create(`/operator/connections/${id}/ingest-keys`, { name: 'connector' });
+    const { value: key } = await create(`/operator/connections/${id}/ingest-keys`, {
+      name: 'connector',
+    });
     return { id, provider, key };
   };
   const open = async (): Promise<Account> => {
     const name = `Account ${made++}`;
     const { data } = await must('POST', '/operator/accounts', operator, { name });
     const connections = [await connect(data.id, 'motive'), await connect(data.id, 'samsara')];
-    const token = await must('POST', `/operator/accounts/${data.id}/tokens`, operator, { name: 'main' });
+    const token = await must('POST', `/operator/accounts/${data.id}/tokens`, operator, {
+      name: 'main',
+    });
     const follower = { cursor: undefined, copy: new Map() };
     return {
       ...{ id: data.id, name, token: token.data, connections, follower, hooks: [], silences: [] },
-      ...{ news: new Map(), records: new Map(), disconnected: new Map(), isBusy: false, gone: false },
+      ...{
+        news: new Map(),
+        records: new Map(),
+        disconnected: new Map(),
+        isBusy: false,
+        gone: false,
+      },
     };
   };
 
@@ -70,7 +84,9 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
   };
 
   const send = async (account: Account, connection = pick(account.connections)) => {
-    const records: object[] = trucks.map((truck) => vehicle({ ...truck, name: `Truck ${below(9)}` }));
+    const records: object[] = trucks.map((truck) =>
+      vehicle({ ...truck, name: `Truck ${below(9)}` }),
+    );
     const taken: { accepted: number }[] = [];
     const news = (one: Pick<News, 'eventId' | 'level' | 'type' | 'at'>) => {
       const sent = { ...one, connectionId: connection.id, sent: now(), accepted: Infinity };
@@ -79,7 +95,11 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     };
     const add = (path: string, kind: string, record: { sourceId: string }) => {
       const id = recordId(connection.id, kind, record.sourceId);
-      const one = account.records.get(id) ?? { path, connectionId: connection.id, accepted: Infinity };
+      const one = account.records.get(id) ?? {
+        path,
+        connectionId: connection.id,
+        accepted: Infinity,
+      };
       account.records.set(id, one);
       taken.push(one);
       records.push(record);
@@ -124,7 +144,12 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     ...{ url, httpVerb: 'POST', headers: {}, notificationTypes: types, ...config },
   });
   /** Changes a webhook. What was refused may have been done by an earlier try. */
-  const change = async (hook: Hook, config: Config, done: RegExp, ...call: Parameters<typeof insist>) => {
+  const change = async (
+    hook: Hook,
+    config: Config,
+    done: RegExp,
+    ...call: Parameters<typeof insist>
+  ) => {
     const change = { sent: now(), done: Infinity, config };
     hook.changes.push(change);
     hook.isBusy = true;
@@ -138,10 +163,26 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     if (account.hooks.filter(({ silences }) => silences.every(isPause)).length >= 4) return;
     const url = `https://receiver.example.com/${made++}`;
     const config = someConfig(account);
-    const hook: Hook = { account, url, mood: 'up', changes: [], silences: [], isBusy: true, calledAt: 0 };
+    const hook: Hook = {
+      account,
+      url,
+      mood: 'up',
+      changes: [],
+      silences: [],
+      isBusy: true,
+      calledAt: 0,
+    };
     account.hooks.push(hook);
     const [body, done] = [bodyOf(url, config), /^200|already exist/];
-    const { data, isDone } = await change(hook, config, done, 'POST', '/webhook', by(account), body);
+    const { data, isDone } = await change(
+      hook,
+      config,
+      done,
+      'POST',
+      '/webhook',
+      by(account),
+      body,
+    );
     const isOurs = (one: { url: string }) => one.url === url;
     const all = async (): Promise<Reply> =>
       isDone ? insist('GET', '/webhooks', by(account)) : { status: 0 };
@@ -153,7 +194,14 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
   };
   const remove = async (account: Account, hook: Hook) => {
     const answer = /^200|Invalid webhook id/;
-    const { status, isDone } = await change(hook, null, answer, 'DELETE', `/webhook/${hook.id}`, by(account));
+    const { status, isDone } = await change(
+      hook,
+      null,
+      answer,
+      'DELETE',
+      `/webhook/${hook.id}`,
+      by(account),
+    );
     if (!isDone) return;
     // An earlier try may have deleted it, and was cut off before it had waited for the calls under way.
     const done = status === 200 ? now() : now() + 5 * second;
@@ -178,7 +226,8 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
   };
   /** Has events revised whose calls have failed, while their connection is taken from all webhooks for a moment. */
   const revise = async (account: Account) => {
-    const [revised, other] = random() < 0.5 ? account.connections : account.connections.toReversed();
+    const [revised, other] =
+      random() < 0.5 ? account.connections : account.connections.toReversed();
     if (!revised || !other) return;
     const free = () => account.hooks.filter((hook) => hook.id && !hook.isBusy);
     const subscribe = async ({ id }: Connection, mood: Mood) => {
@@ -190,10 +239,12 @@ export function customers({ now, below, random, pick, sleep }: Kernel, { insist,
     await send(account, revised);
     const paused = free().map((hook) => pause(account, hook)); // or a retry would be cancelled meanwhile
     await subscribe(other, 'down');
-    const records = (events.get(revised.id) ?? [])
-      .slice(-5)
-      .map((of) => ({ ...safetyEvent({ eventRisk: 1 + below(5), vehicle: pick(trucks).sourceId }), ...of }));
-    if (records.length > 0) await insist('POST', '/ingest', { 'x-api-key': revised.key }, { records });
+    const records = (events.get(revised.id) ?? []).slice(-5).map((of) => ({
+      ...safetyEvent({ eventRisk: 1 + below(5), vehicle: pick(trucks).sourceId }),
+      ...of,
+    }));
+    if (records.length > 0)
+      await insist('POST', '/ingest', { 'x-api-key': revised.key }, { records });
     await subscribe(revised, 'up');
     await Promise.all(paused);
   };

@@ -63,7 +63,8 @@ export function kernel(seed: number, start: number, note: (what: string) => void
     timers.push(timer);
     return timer;
   };
-  const first = () => timers.reduce<Timer | undefined>((a, b) => (a && a.at <= b.at ? a : b), undefined);
+  const first = () =>
+    timers.reduce<Timer | undefined>((a, b) => (a && a.at <= b.at ? a : b), undefined);
   const drop = (timer: Timer) => {
     timers = timers.filter((one) => one !== timer);
   };
@@ -128,7 +129,8 @@ export function kernel(seed: number, start: number, note: (what: string) => void
         const carryOut = (fault?: Fault) => {
           if (fault === 'before')
             return reject(new Error(`${store}_ERROR: storage caused object to be reset.`));
-          if (fault === 'late') return void after(below(longestMs), of, () => queue(store, carryOut));
+          if (fault === 'late')
+            return void after(below(longestMs), of, () => queue(store, carryOut));
           try {
             const done = work();
             if (fault) reject(new Error(`${store}_ERROR: Network connection lost.`));
@@ -154,7 +156,10 @@ export function kernel(seed: number, start: number, note: (what: string) => void
     },
 
     /** Runs a handler as an invocation. Resolves with what it returned, or undefined if it was killed before. */
-    invoke: <T>(name: string, handler: (context: ExecutionContext) => Promise<T>): Promise<T | undefined> => {
+    invoke: <T>(
+      name: string,
+      handler: (context: ExecutionContext) => Promise<T>,
+    ): Promise<T | undefined> => {
       const behind: Promise<unknown>[] = [];
       return new Promise((resolve) => {
         const invocation: Invocation = {
@@ -165,7 +170,9 @@ export function kernel(seed: number, start: number, note: (what: string) => void
           onKill: () => resolve(undefined),
         };
         alive.add(invocation);
-        const context = { waitUntil: (work: Promise<unknown>) => void behind.push(work.catch(() => {})) };
+        const context = {
+          waitUntil: (work: Promise<unknown>) => void behind.push(work.catch(() => {})),
+        };
         const run = async () => {
           const returned = await handler(context as ExecutionContext).catch(() => undefined);
           resolve(returned);

@@ -93,7 +93,9 @@ const subscribes = (config: Config, { type, connectionId }: News): boolean =>
 
 /** Whether a webhook is to be notified: 'maybe' while its changes and the call that brought the news were under way at once. */
 export function isFor(hook: Hook, news: News): 'must' | 'maybe' | 'never' {
-  const matching = configsBetween(hook, news.sent, news.accepted).map((config) => subscribes(config, news));
+  const matching = configsBetween(hook, news.sent, news.accepted).map((config) =>
+    subscribes(config, news),
+  );
   if (matching.every((one) => !one)) return 'never';
   return matching.every(Boolean) && news.accepted < Infinity ? 'must' : 'maybe';
 }
@@ -111,7 +113,8 @@ export function receivers(
     const { data } = JSON.parse(String(init.body));
     const news = hook?.account.news.get(keyOf(data.eventId, data.notificationLevel ?? 0));
     const by = current();
-    if (!hook || !news || !by) throw new Violation(`a call that nobody asked for: ${url} ${init.body}`);
+    if (!hook || !news || !by)
+      throw new Violation(`a call that nobody asked for: ${url} ${init.body}`);
     news.data ??= JSON.stringify(data);
     if (news.data !== JSON.stringify(data))
       throw new Violation(`of ${news.eventId}, ${init.body} is sent after ${news.data}`);
@@ -122,14 +125,18 @@ export function receivers(
     for (const { reason, done, ended } of [hook.silences, account.silences, disconnected].flat())
       if (done + mostSkew <= now() && now() < ended)
         throw new Violation(`delivery ${id} was sent, though ${reason}`);
-    const isWanted = configsBetween(hook, now() - mostSkew, now()).some((config) => subscribes(config, news));
+    const isWanted = configsBetween(hook, now() - mostSkew, now()).some((config) =>
+      subscribes(config, news),
+    );
     if (!isWanted || isFor(hook, news) === 'never')
       throw new Violation(`delivery ${id} was not subscribed to`);
     if (earlier.some(({ running, by }) => running && !by.over))
       throw new Violation(`two calls at a time for delivery ${id}`);
     const done = earlier.findLast(({ heard }) => heard !== undefined && isFinal(heard));
     if (done && !done.by.disturbed)
-      throw new Violation(`delivery ${id} was sent again, though ${done.by.name} got ${done.heard}`);
+      throw new Violation(
+        `delivery ${id} was sent again, though ${done.by.name} got ${done.heard}`,
+      );
     const others = [...calls.values()].find(
       ([one]) => one?.hook === hook && one.news === news && one.id !== id,
     );
@@ -148,9 +155,12 @@ export function receivers(
       const lower = hook.account.news.get(keyOf(news.eventId, level));
       if (!lower || isFor(hook, lower) !== 'must') continue;
       // It was cancelled while it was not wanted, or while the account waited to be deleted.
-      if (!configsBetween(hook, lower.sent, now()).every((config) => subscribes(config, lower))) continue;
+      if (!configsBetween(hook, lower.sent, now()).every((config) => subscribes(config, lower)))
+        continue;
       if (hook.account.silences.some(({ ended }) => ended > lower.sent)) continue;
-      const tried = [...calls.values()].flat().filter((one) => one.hook === hook && one.news === lower);
+      const tried = [...calls.values()]
+        .flat()
+        .filter((one) => one.hook === hook && one.news === lower);
       const ended = tried.some(({ heard }) => heard !== undefined && isFinal(heard));
       if (!ended && now() < lower.sent + minute - 2 * mostSkew)
         throw new Violation(`level ${news.level} came before level ${level}: delivery ${id}`);
@@ -189,14 +199,16 @@ export function receivers(
           continue;
         }
         const expected = isFor(hook, news);
-        if (found.length > 1) throw new Violation(`${key} has ${found.length} deliveries for ${hook.url}`);
+        if (found.length > 1)
+          throw new Violation(`${key} has ${found.length} deliveries for ${hook.url}`);
         // An event that is too old when it is first seen is held back; clocks may be some seconds off.
         const isOld = (at: number) => news.level === 0 && news.at < at - newsMs;
         if (expected === 'must' && !isOld(news.accepted + minute) && found.length === 0)
           throw new Violation(`${key} is lost for ${hook.url}`);
         if (isOld(news.sent - minute) && found.length > 0)
           throw new Violation(`${key} is too old for ${hook.url}`);
-        if (expected === 'never' && found.length > 0) throw new Violation(`${key} is not for ${hook.url}`);
+        if (expected === 'never' && found.length > 0)
+          throw new Violation(`${key} is not for ${hook.url}`);
         for (const delivery of found) checkEnd(hook, news, delivery);
       }
     },
@@ -214,12 +226,19 @@ export function receivers(
         hook.changes.some(({ done, config }) => done >= news.sent && !subscribes(config, news)),
     }[status];
     if (!isRight)
-      throw new Violation(`delivery ${id} ended ${status} after ${attempts} attempts, heard ${heard}`);
+      throw new Violation(
+        `delivery ${id} ended ${status} after ${attempts} attempts, heard ${heard}`,
+      );
     const recorded = all.filter((one) => one.heard !== undefined && !one.by.disturbed).length;
     if (attempts > all.length || attempts < recorded)
-      throw new Violation(`delivery ${id} has ${attempts} attempts, though ${all.length} calls were made`);
-    const lost = all.find((one) => one.heard !== undefined && isSuccess(one.heard) && !one.by.disturbed);
-    if (lost && status !== 'delivered') throw new Violation(`delivery ${id} succeeded, and is ${status}`);
+      throw new Violation(
+        `delivery ${id} has ${attempts} attempts, though ${all.length} calls were made`,
+      );
+    const lost = all.find(
+      (one) => one.heard !== undefined && isSuccess(one.heard) && !one.by.disturbed,
+    );
+    if (lost && status !== 'delivered')
+      throw new Violation(`delivery ${id} succeeded, and is ${status}`);
   }
 }
 

@@ -14,7 +14,9 @@ export function operators(
     async suspend(account: Account) {
       const suspension: Silence = { reason: 'suspended', done: Infinity, ended: Infinity };
       account.silences.push(suspension);
-      await must('POST', `/operator/accounts/${account.id}/deletion`, operator, { name: account.name });
+      await must('POST', `/operator/accounts/${account.id}/deletion`, operator, {
+        name: account.name,
+      });
       suspension.done = now();
       await sleep(below(120 * second));
       suspension.ended = now();
@@ -30,15 +32,19 @@ export function operators(
       for (const [id, { connectionId }] of account.records)
         if (connectionId === connection.id) account.records.delete(id);
       const path = `/operator/connections/${connection.id}/deletion`;
-      const { tries, status, data } = await insist('POST', path, operator, { name: connection.provider });
-      if (status !== 200 && tries === 1) throw new Violation(`A connection is not deleted: ${status}`);
+      const { tries, status, data } = await insist('POST', path, operator, {
+        name: connection.provider,
+      });
+      if (status !== 200 && tries === 1)
+        throw new Violation(`A connection is not deleted: ${status}`);
       silence.done = status === 200 ? now() : now() + 5 * second;
       for (let deletion = data?.deletion ?? {}; deletion; ) {
         await sleep(below(20 * second));
         const next = `/operator/deletions/${connection.id}/continue`;
         deletion = (await insist('POST', next, operator, {})).data?.deletion;
       }
-      const isTrace = (row: string) => row.includes(connection.id) && !/^(audit_log|changes) /.test(row);
+      const isTrace = (row: string) =>
+        row.includes(connection.id) && !/^(audit_log|changes) /.test(row);
       const traces = everything().filter(isTrace);
       if (traces.length > 0) throw new Violation(`A deleted connection has left ${traces[0]}`);
       account.connections.push(await connect(account.id, connection.provider));
@@ -48,7 +54,12 @@ export function operators(
       const body = { name: account.name, now: true };
       const silence: Silence = { reason: 'deleted', done: Infinity, ended: Infinity };
       account.silences.push(silence);
-      const { data } = await must('POST', `/operator/accounts/${account.id}/deletion`, operator, body);
+      const { data } = await must(
+        'POST',
+        `/operator/accounts/${account.id}/deletion`,
+        operator,
+        body,
+      );
       silence.done = now();
       account.gone = true;
       for (let { deletion } = data; deletion; ) {
@@ -56,7 +67,9 @@ export function operators(
         const path = `/operator/deletions/${account.id}/continue`;
         deletion = (await must('POST', path, operator, {})).data.deletion;
       }
-      const traces = everything().filter((row) => row.includes(account.id) && !row.startsWith('audit_log '));
+      const traces = everything().filter(
+        (row) => row.includes(account.id) && !row.startsWith('audit_log '),
+      );
       if (traces.length > 0) throw new Violation(`A deleted account has left ${traces[0]}`);
     },
   };

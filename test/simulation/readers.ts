@@ -26,7 +26,8 @@ export function readers(kernel: Kernel, { once, must, list }: Asking) {
     const items = await list(path + query, { ...by(account), 'connection-id': id }, ask);
     if (!items || account.gone) return undefined;
     const seen = items.map(itemId);
-    if (new Set(seen).size < seen.length) throw new Violation(`${path} has a record twice: ${seen}`);
+    if (new Set(seen).size < seen.length)
+      throw new Violation(`${path} has a record twice: ${seen}`);
     for (const [wanted, record] of account.records)
       if (record.path === path && record.connectionId === id && record.accepted < before)
         if (!seen.includes(wanted)) throw new Violation(`${wanted} is not in ${path}: ${seen}`);
@@ -76,7 +77,8 @@ export function readers(kernel: Kernel, { once, must, list }: Asking) {
           throw new Violation(`whoever follows still has ${JSON.stringify(item)}`);
       for (const item of items) {
         const [copied, listed] = [copy.get(itemId(item)), item].map((one) => JSON.stringify(one));
-        if (copied !== listed) throw new Violation(`whoever follows has ${copied}, and not ${listed}`);
+        if (copied !== listed)
+          throw new Violation(`whoever follows has ${copied}, and not ${listed}`);
       }
     },
   };

@@ -69,7 +69,8 @@ export async function run(seed: number, steps: number, migrations: string[]) {
     for (const account of left)
       while (await until(people.waits(account))) {
         await pass(sim.now() + minute);
-        if (sim.now() > startOf(seed + 1) - 10 * day) throw new Violation('deliveries stay pending');
+        if (sim.now() > startOf(seed + 1) - 10 * day)
+          throw new Violation('deliveries stay pending');
       }
     // What came in late for the archive is put together with it on the hour.
     for (let i = 0; i < 2; i++) await pass((Math.floor(sim.now() / hour) + 1) * hour + minute);
@@ -177,7 +178,9 @@ function simulated(sim: Kernel, migrations: string[]) {
     const next = Math.min(sim.nextTimer(), ...messages.map(({ at }) => at));
     const nextHour = (Math.floor(now() / hour) + 1) * hour;
     const jumps = sim.invocations().length === 0 && (healing || random() < 0.02);
-    const later = healing ? Math.min(now() + hour, next, nextHour) : nextHour + sim.below(20) * hour;
+    const later = healing
+      ? Math.min(now() + hour, next, nextHour)
+      : nextHour + sim.below(20) * hour;
     sim.passTo(Math.max(now() + 1, jumps ? later : Math.min(nextMinute, next)));
   };
 
@@ -198,13 +201,21 @@ function simulated(sim: Kernel, migrations: string[]) {
           [sim.waiting() > 0 ? 8 : 0, sim.carryOutOne],
           [due().length > 0 ? 3 : 0, deliver],
           [
-            healing || working >= 20 || sim.waiting() >= 10 || accounts.every(({ gone }) => gone) ? 0 : 3,
+            healing || working >= 20 || sim.waiting() >= 10 || accounts.every(({ gone }) => gone)
+              ? 0
+              : 3,
             act,
           ],
           // A timer may also go off while calls are slow.
-          [waits <= 50 ? 3 : waits <= 2 * second ? 0.3 : waits < 20 * second ? rate : 0, sim.wakeOne],
+          [
+            waits <= 50 ? 3 : waits <= 2 * second ? 0.3 : waits < 20 * second ? rate : 0,
+            sim.wakeOne,
+          ],
           [isQuiet ? 1 : 0, () => passTime(healing)],
-          [sim.invocations().length > 0 ? 4 * rate : 0, () => sim.kill(sim.pick(sim.invocations()))],
+          [
+            sim.invocations().length > 0 ? 4 * rate : 0,
+            () => sim.kill(sim.pick(sim.invocations())),
+          ],
         ])();
       await sim.settle(isAtWork);
       for (const problem of problems) throw problem;

@@ -8,7 +8,10 @@ export type Respond = (url: string, init: RequestInit) => Promise<Response>;
  * Has the Worker's code run in Node with the kernel's clock, chance and timers: whatever it asks of its runtime depends on
  * the seed alone. Returns whether something that takes real time is at work: cryptography, or reading a Blob.
  */
-export function workerRuntime({ clock, random, sleep, note }: Kernel, respond: Respond): () => boolean {
+export function workerRuntime(
+  { clock, random, sleep, note }: Kernel,
+  respond: Respond,
+): () => boolean {
   vi.unstubAllGlobals();
   vi.restoreAllMocks();
   const RealDate = Date;
@@ -57,7 +60,8 @@ export function workerRuntime({ clock, random, sleep, note }: Kernel, respond: R
     subtle: new Proxy(subtle, {
       get: (_, name) =>
         name === 'timingSafeEqual'
-          ? (a: ArrayBuffer, b: ArrayBuffer) => timingSafeEqual(new Uint8Array(a), new Uint8Array(b))
+          ? (a: ArrayBuffer, b: ArrayBuffer) =>
+              timingSafeEqual(new Uint8Array(a), new Uint8Array(b))
           : (...args: [string, ArrayBuffer]) => inOrder(() => subtle[name as 'digest'](...args)), // the others are called alike
     }),
   });

@@ -1,6 +1,11 @@
 import { run } from './run.ts';
 
-const { FULL_PROOF, SEED = '1', STEPS = FULL_PROOF ? '100000' : '10000', MIGRATIONS = '[]' } = process.env;
+const {
+  FULL_PROOF,
+  SEED = '1',
+  STEPS = FULL_PROOF ? '100000' : '10000',
+  MIGRATIONS = '[]',
+} = process.env;
 const migrations: string[] = JSON.parse(MIGRATIONS);
 const stepsOfRun = 2500;
 

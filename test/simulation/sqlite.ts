@@ -37,7 +37,11 @@ export function memoryD1(migrations: string[], through: Through, { now, random }
       const results = compiled(text)
         .all(...bound)
         .map((row) => ({ ...row }));
-      return { results, success: true, meta: { changes: changes() - before, size_after: 1_000_000 } };
+      return {
+        results,
+        success: true,
+        meta: { changes: changes() - before, size_after: 1_000_000 },
+      };
     };
     return {
       own: all,
@@ -60,7 +64,8 @@ export function memoryD1(migrations: string[], through: Through, { now, random }
   };
   const d1 = {
     prepare: (text: string) => prepared(text),
-    batch: (statements: ReturnType<typeof prepared>[]) => through('D1', () => transaction(statements)),
+    batch: (statements: ReturnType<typeof prepared>[]) =>
+      through('D1', () => transaction(statements)),
   } as unknown as D1Database; // all that the service uses
   return { d1, rows: (text: string) => compiled(text).all() };
 }

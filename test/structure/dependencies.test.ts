@@ -9,7 +9,9 @@ const { dependencies, devDependencies } = json('package.json');
 const versions: Record<string, string> = { ...dependencies, ...devDependencies };
 
 it('names one version of each package, and no registry', () => {
-  expect(Object.entries(versions).filter(([, version]) => !/^\d[\w.-]*$/.test(version))).toEqual([]);
+  expect(Object.entries(versions).filter(([, version]) => !/^\d[\w.-]*$/.test(version))).toEqual(
+    [],
+  );
   expect(readFileSync(join(root, 'package-lock.json'), 'utf8')).not.toMatch(/"resolved"/);
 });
 
@@ -23,7 +25,13 @@ it('has the types of the Node that it runs on', () => {
 });
 
 async function published(name: string): Promise<{ latest: string; time: Record<string, string> }> {
-  const { stdout } = await promisify(execFile)('npm', ['view', name, 'time', 'dist-tags', '--json']);
+  const { stdout } = await promisify(execFile)('npm', [
+    'view',
+    name,
+    'time',
+    'dist-tags',
+    '--json',
+  ]);
   const { time, 'dist-tags': tags } = JSON.parse(stdout);
   return { latest: tags.latest, time };
 }

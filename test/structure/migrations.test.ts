@@ -24,6 +24,10 @@ it.each([
   ['has statements with Windows line ends', `create table a (id);\r\n${trigger}\r\n`, 2],
   ['is cut at a trigger in lowercase', trigger.toLowerCase(), 3],
   ['is cut at a trigger on several lines', trigger.replaceAll('; ', ';\n'), 3],
-  ['is cut at a trigger with a CASE', trigger.replace('from b', 'from b where case id when 1 then 2 END'), 3],
+  [
+    'is cut at a trigger with a CASE',
+    trigger.replace('from b', 'from b where case id when 1 then 2 END'),
+    3,
+  ],
   ['is cut at a semicolon in a comment', 'create table a ( -- of all; and none\nid);', 2],
 ])('a migration %s', (_, sql, count) => expect(statementsOf(sql)).toHaveLength(count));

@@ -84,16 +84,23 @@ it('a list that is added as the guide says passes', () => {
 
 it('a list that is added as the guide says is published by npm run contract', () => {
   const { scripts } = JSON.parse(readFileSync(join(copy, 'package.json'), 'utf8'));
-  const { status, stderr } = spawnSync(scripts.contract, { cwd: copy, shell: true, encoding: 'utf8' });
+  const { status, stderr } = spawnSync(scripts.contract, {
+    cwd: copy,
+    shell: true,
+    encoding: 'utf8',
+  });
   expect(stderr).toBe('');
   expect(status).toBe(0);
-  const { paths } = JSON.parse(readFileSync(join(copy, 'src/docs/openapi/published/openapi.json'), 'utf8'));
+  const { paths } = JSON.parse(
+    readFileSync(join(copy, 'src/docs/openapi/published/openapi.json'), 'utf8'),
+  );
   expect(paths).toHaveProperty('/geofences');
 });
 
 describe('the rules of the linter', () => {
   const { plugins } = JSON.parse(readFileSync(join(root, 'biome.json'), 'utf8'));
-  const includesOf = ({ includes }: { includes: string[] }) => includes.map((path) => path.replace(/^!/, ''));
+  const includesOf = ({ includes }: { includes: string[] }) =>
+    includes.map((path) => path.replace(/^!/, ''));
 
   it('name only what exists', () => {
     const gone = plugins
@@ -103,7 +110,9 @@ describe('the rules of the linter', () => {
   });
 
   it('leave no single file unguarded, but folders', () => {
-    const guard = plugins.find(({ path }: { path: string }) => path.endsWith('no-unguarded-database.grit'));
+    const guard = plugins.find(({ path }: { path: string }) =>
+      path.endsWith('no-unguarded-database.grit'),
+    );
     expect(includesOf(guard).filter((path) => !path.endsWith('/**'))).toEqual([]);
   });
 });
@@ -134,7 +143,8 @@ function checks(files: string[]): string[] {
 function copyOfProject(): string {
   const copy = temporaryFolder();
   const parts = 'src test migrations biome.json package.json tsconfig.json .gitignore';
-  for (const part of parts.split(' ')) cpSync(join(root, part), join(copy, part), { recursive: true });
+  for (const part of parts.split(' '))
+    cpSync(join(root, part), join(copy, part), { recursive: true });
   // Packages are linked one by one: the compiler's cache in `node_modules` is this copy's own.
   mkdirSync(join(copy, 'node_modules'));
   for (const name of readdirSync(join(root, 'node_modules')).filter((name) => name !== '.cache'))
@@ -146,7 +156,9 @@ function copyOfProject(): string {
 function limitProjects(copy: string, files: string[]): void {
   for (const project of ['src', 'src/cli', 'test']) {
     const path = join(copy, project, 'tsconfig.json');
-    const include = files.filter((file) => projectOf(file) === project).map((file) => join(copy, file));
+    const include = files
+      .filter((file) => projectOf(file) === project)
+      .map((file) => join(copy, file));
     const whole = JSON.parse(readFileSync(path, 'utf8'));
     include.push(join(copy, 'src/platform/env.d.ts'));
     writeFileSync(path, JSON.stringify({ ...whole, include }));

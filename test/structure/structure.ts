@@ -29,7 +29,8 @@ export function upwardImports(files: SourceFile[]): string[] {
   return files
     .filter(({ path }) => path.startsWith('src/'))
     .flatMap(({ path, imports }) => {
-      if (heightOf(path) < 0) return [`${path} is in no room of roomOrder (test/structure/structure.ts).`];
+      if (heightOf(path) < 0)
+        return [`${path} is in no room of roomOrder (test/structure/structure.ts).`];
       return imports
         .filter((target) => heightOf(target) > heightOf(path))
         .map(
@@ -71,7 +72,8 @@ function meet(importer: string, imported: string): { folder: string; from: strin
 /** The nodes of a cycle, with the first repeated at the end. */
 function findCycle(graph: Graph): string[] | undefined {
   const left = new Map(graph);
-  const nextOf = (node: string) => [...(left.get(node)?.keys() ?? [])].find((target) => left.has(target));
+  const nextOf = (node: string) =>
+    [...(left.get(node)?.keys() ?? [])].find((target) => left.has(target));
   // What leads to nothing that is left is in no cycle; of the rest each node leads to another one.
   for (let size = -1; size !== left.size; ) {
     size = left.size;
@@ -104,10 +106,13 @@ function tablesWritten(text: string): string[] {
   const written = text.matchAll(
     /\b(?:insert into|delete from) (\w+)|\bupdate (\w+) set\b|\bdb\s*\.(?:insert|update|delete)\((\w+)\)/g,
   );
-  return [...written].map(([, inserted, updated, built = '']) => inserted ?? updated ?? snakeCase(built));
+  return [...written].map(
+    ([, inserted, updated, built = '']) => inserted ?? updated ?? snakeCase(built),
+  );
 }
 
-const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Markdown is wrapped, but for tables and code. */
 export const longLines = (files: { path: string; text: string }[]): string[] =>

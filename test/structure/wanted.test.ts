@@ -16,7 +16,9 @@ const namesRead = (path: string): string[] =>
 
 describe.each(connectors)('%s', (path) => {
   it('wants each property that its provider is read for, or the property would never come', () => {
-    const lists = readFileSync(resolve(root, path), 'utf8').matchAll(/wantedNames\(\s*[`']([^`']*)/g);
+    const lists = readFileSync(resolve(root, path), 'utf8').matchAll(
+      /wantedNames\(\s*[`']([^`']*)/g,
+    );
     const wanted = [...lists].flatMap(([, list = '']) => list.trim().split(/\s+/));
     expect(wanted.length).toBeGreaterThan(20);
     expect(namesRead(path).filter((name) => !wanted.includes(name))).toEqual([]);

@@ -16,7 +16,8 @@ const instead: Record<string, string> = {
   'needs? somebody|needs a look': 'needs attention',
   '(looked|looking|look) into (it|the)': 'reviewed, checking',
   'called (too often|no more)': 'is rate limiting, no more deliveries',
-  'answers? (\\d+|with|without|in time)|(your|its|no) answer|(does|did) not answer': 'responds, response',
+  'answers? (\\d+|with|without|in time)|(your|its|no) answer|(does|did) not answer':
+    'responds, response',
   'words without a type': 'unmapped incident labels',
   'led on|leads? on': 'forwarded',
   'lapses?|lapsed': 'expires',
@@ -40,7 +41,8 @@ const instead: Record<string, string> = {
   'no such (accidents|events|trips)': 'no accidents yet',
   'additions? to the specification': 'nothing: clients do not care',
   'is no field': 'is not a field',
-  'stored, processed|processed and logged|data must stay': 'stored: a jurisdiction says nothing else',
+  'stored, processed|processed and logged|data must stay':
+    'stored: a jurisdiction says nothing else',
 };
 
 const root = resolve(import.meta.dirname, '../..');
@@ -62,9 +64,9 @@ const published: [name: string, text: string][] = [
 
 it.each(Object.entries(instead))('nobody reads "%s", but "%s"', (phrase) => {
   const found = published.flatMap(([name, text]) =>
-    [...text.replace(/\s+/g, ' ').matchAll(new RegExp(`.{0,40}\\b(?:${phrase})\\b.{0,20}`, 'gi'))].map(
-      ([context]) => `${name}: ${context}`,
-    ),
+    [
+      ...text.replace(/\s+/g, ' ').matchAll(new RegExp(`.{0,40}\\b(?:${phrase})\\b.{0,20}`, 'gi')),
+    ].map(([context]) => `${name}: ${context}`),
   );
   expect(found).toEqual([]);
 });

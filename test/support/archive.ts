@@ -115,14 +115,25 @@ export async function walk(
   bindings: Env,
   caller: Caller,
   list: Parameters<typeof readList>[2],
-  request: { connectionId?: string | undefined; query: Record<string, string[]>; descending?: boolean },
+  request: {
+    connectionId?: string | undefined;
+    query: Record<string, string[]>;
+    descending?: boolean;
+  },
   meanwhile = async () => {},
 ) {
   const pages = await allPages(async (cursor) => {
     const query = { ...request.query, ...(cursor && { cursor: [cursor] }) };
-    const page = await readList(bindings, caller, list, { connectionId: undefined, ...request, query });
+    const page = await readList(bindings, caller, list, {
+      connectionId: undefined,
+      ...request,
+      query,
+    });
     await meanwhile();
     return page;
   });
-  return { items: pages.flatMap(({ items }) => items), pages: pages.map(({ items }) => items.length) };
+  return {
+    items: pages.flatMap(({ items }) => items),
+    pages: pages.map(({ items }) => items.length),
+  };
 }

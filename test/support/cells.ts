@@ -85,7 +85,11 @@ export async function workOn(
 }
 
 /** Moves an account, or cancels that, as the tool does, to the end. */
-export async function moveTo(accountId: string, [from, to]: string[], cancel = false): Promise<Move> {
+export async function moveTo(
+  accountId: string,
+  [from, to]: string[],
+  cancel = false,
+): Promise<Move> {
   for (let calls = 0; calls < 500; calls++) {
     const reply = await workOn(accountId, [String(from), String(to)], { cancel });
     if (reply.status === 503) continue;

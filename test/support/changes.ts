@@ -10,7 +10,11 @@ type ChangeOut = {
 };
 type ChangesReply = Reply<ChangeOut[]> & { resume: string };
 
-export const changes = async (token: string, query = '', connection?: string): Promise<ChangesReply> =>
+export const changes = async (
+  token: string,
+  query = '',
+  connection?: string,
+): Promise<ChangesReply> =>
   // `resume` is this list's own
   (await as(token, connection ? { 'Connection-Id': connection } : {}).get(
     `/changes?${query}`,
@@ -18,7 +22,9 @@ export const changes = async (token: string, query = '', connection?: string): P
 
 /** All changes that a query leads to, page by page. */
 export async function allChanges(token: string, query: string): Promise<ChangeOut[]> {
-  const pages = await allPages((cursor) => changes(token, `${query}${cursor ? `&cursor=${cursor}` : ''}`));
+  const pages = await allPages((cursor) =>
+    changes(token, `${query}${cursor ? `&cursor=${cursor}` : ''}`),
+  );
   return pages.flatMap(({ data }) => data);
 }
 

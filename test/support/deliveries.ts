@@ -47,7 +47,11 @@ const found = <T>(webhookId: string, look: (all: DeliveryRow[]) => T | undefined
   );
 
 /** Waits until so many deliveries of the webhook have one of the statuses. */
-export const settled = (webhookId: string, count = 1, statuses = ['delivered', 'failed', 'cancelled']) =>
+export const settled = (
+  webhookId: string,
+  count = 1,
+  statuses = ['delivered', 'failed', 'cancelled'],
+) =>
   found(webhookId, (all) => {
     const ended = all.filter(({ status }) => statuses.includes(status));
     return ended.length < count ? undefined : ended;
@@ -78,7 +82,11 @@ export async function unattempted<T>(webhookId: string, happen: () => Promise<T>
 /** Makes the webhook's pending deliveries due since a minute, and its circuit. For days, they would be given up. */
 export async function makeDue(webhookId: string): Promise<void> {
   const pending = `status = 'pending' and webhook_id = ?1`;
-  await rows(`update deliveries set next_attempt_at = ?2 where ${pending}`, webhookId, Date.now() - minuteMs);
+  await rows(
+    `update deliveries set next_attempt_at = ?2 where ${pending}`,
+    webhookId,
+    Date.now() - minuteMs,
+  );
   await rows('update webhook_health set open_until = 0 where webhook_id = ?1', webhookId);
 }
 

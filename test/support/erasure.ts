@@ -15,7 +15,10 @@ export async function findEverywhere(marks: string[]): Promise<string[]> {
 /** Goes on with a deletion as the tool does. */
 export async function toTheEnd(id: string): Promise<void> {
   for (let calls = 0; calls < 50; calls++) {
-    const { data } = await operator.post<{ deletion: unknown }>(`/operator/deletions/${id}/continue`, {});
+    const { data } = await operator.post<{ deletion: unknown }>(
+      `/operator/deletions/${id}/continue`,
+      {},
+    );
     if (data.deletion === null) return;
   }
   throw new Error('the deletion does not end');

@@ -77,7 +77,10 @@ export async function crash(us: World, evidence: unknown, more: object = {}) {
 
 /** Copies what is due, and what would be due later. */
 export async function copyAll(us: World, bindings: Env = env): Promise<void> {
-  await rows('update evidence set next_at = 0 where account_id = ?1 and next_at is not null', us.accountId);
+  await rows(
+    'update evidence set next_at = 0 where account_id = ?1 and next_at is not null',
+    us.accountId,
+  );
   await copyEvidence(bindings, us.accountId, { until: Date.now() + 60_000, queries: 800 });
 }
 

@@ -23,7 +23,9 @@ export async function fullAccount(): Promise<World> {
       ...exampleRecords.filter(({ kind }) => !['vehicle', 'driver', 'trip'].includes(kind)),
     );
   await settled(webhook.id, 4);
-  await operator.post(`/operator/accounts/${us.accountId}/users`, { email: `p-${us.accountId}@example.com` });
+  await operator.post(`/operator/accounts/${us.accountId}/users`, {
+    email: `p-${us.accountId}@example.com`,
+  });
   const [person] = await rows('select id from portal_users where account_id = ?1', us.accountId);
   const usual = {
     account_id: us.accountId,
@@ -43,7 +45,12 @@ export async function fullAccount(): Promise<World> {
   for (const [table, found] of Object.entries(await rowsOf(us.accountId)))
     if (found.length === 0 && !['deletions', 'moves'].includes(table))
       await addRows(table, 1, () => contents(us)[table] ?? {}, { usual });
-  const day = { kind: 'trips', accountId: us.accountId, connectionId: us.connection.id, day: 20_000 };
+  const day = {
+    kind: 'trips',
+    accountId: us.accountId,
+    connectionId: us.connection.id,
+    day: 20_000,
+  };
   for (let file = 0; file < 3; file++)
     await env.ARCHIVE.put(`${folderOf(day)}part-${file}.parquet`, `file ${file}`, {
       customMetadata: { label: `${file}` },

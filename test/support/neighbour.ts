@@ -1,6 +1,12 @@
 import { rows, tableNames } from './rows.ts';
 
-type Column = { name: string; type: string; notnull: number; pk: number; dflt_value: string | null };
+type Column = {
+  name: string;
+  type: string;
+  notnull: number;
+  pk: number;
+  dflt_value: string | null;
+};
 
 /** Others refer to these. */
 const first = ['accounts', 'connections', 'webhooks', 'portal_users', 'pulls'];
@@ -27,7 +33,8 @@ const special: Record<string, string> = {
 };
 
 /** The id of the `i`th row of each table, which rows of other tables refer to. */
-const idIn = (account: number, i: string) => `format('${account}0000000-0000-7000-8000-%012x', ${i})`;
+const idIn = (account: number, i: string) =>
+  `format('${account}0000000-0000-7000-8000-%012x', ${i})`;
 
 /** SQL for the value of a column in the `i`th row of an account; undefined if the table gives it one. */
 function contentOf(account: number, table: string, column: Column, definition: string) {
@@ -54,7 +61,10 @@ export const filledTables = async () =>
 /** What a table's columns hold in the `i`th row of an account, which has a number from 1 to 9, as SQL. */
 async function valuesOf(table: string, account: number) {
   const columns = await rows<Column>('select * from pragma_table_info(?1)', table);
-  const [found] = await rows<{ sql: string }>('select sql from sqlite_master where name = ?1', table);
+  const [found] = await rows<{ sql: string }>(
+    'select sql from sqlite_master where name = ?1',
+    table,
+  );
   return columns.flatMap((column) => {
     const value = contentOf(account, table, column, String(found?.sql));
     return value === undefined ? [] : [{ ...column, value }];

@@ -44,7 +44,11 @@ export async function portalAccount(mark = 'Marked') {
   );
   const pulled = await connect(us, 'samsara', mark.padEnd(8, '_'));
   const refused = { connection_id: pulled, source_id: mark, reason: mark, at: Date.now() };
-  await addRows('pull_refusals', 2, (accepted) => ({ ...refused, kind: `${mark}${accepted}`, accepted }));
+  await addRows('pull_refusals', 2, (accepted) => ({
+    ...refused,
+    kind: `${mark}${accepted}`,
+    accepted,
+  }));
   await pullRun(pulled);
 
   const [{ id: linkUserId = '' } = {}] = await rows<{ id: string }>(
@@ -58,7 +62,14 @@ export async function portalAccount(mark = 'Marked') {
 
   const channel = `h-${us.accountId}`;
   await addRows('alert_channels', 1, () => ({
-    ...{ id: channel, account_id: us.accountId, kind: 'https', name: mark, address: '{}', host: mark },
+    ...{
+      id: channel,
+      account_id: us.accountId,
+      kind: 'https',
+      name: mark,
+      address: '{}',
+      host: mark,
+    },
     ...{ last_four: mark.slice(-4), gets_alerts: 1, created_at: 1, problem: mark, problem_at: 1 },
   }));
   await addRows('connect_links', 1, () => ({
@@ -74,8 +85,15 @@ export async function portalAccount(mark = 'Marked') {
   }));
   const only = async (table: string) =>
     String((await rows(`select id from ${table} where account_id = ?1`, us.accountId))[0]?.id);
-  const file = { accountId: us.accountId, accidentId: await only('accidents'), id: `file-${us.accountId}` };
-  await rows('update accounts set evidence_days = 30, evidence_since = 0 where id = ?1', us.accountId);
+  const file = {
+    accountId: us.accountId,
+    accidentId: await only('accidents'),
+    id: `file-${us.accountId}`,
+  };
+  await rows(
+    'update accounts set evidence_days = 30, evidence_since = 0 where id = ?1',
+    us.accountId,
+  );
   await addRows('evidence', 1, () => ({
     ...{
       id: file.id,

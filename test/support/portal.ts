@@ -71,7 +71,11 @@ export async function pageOf(reply: Response, path: string, cookie = ''): Promis
       const form = content.form(button).fill(typed);
       const { pathname, search } = new URL(form.action, origin + at);
       const fields = form.fields();
-      return pageOf(await ask('POST', pathname + search, { cookie, fields }), pathname + search, cookie);
+      return pageOf(
+        await ask('POST', pathname + search, { cookie, fields }),
+        pathname + search,
+        cookie,
+      );
     },
   };
 }
@@ -88,7 +92,8 @@ export function visitor(cookie: () => string) {
     html: async (path: string) => contentOf(await get(path)),
     textAt: async (path: string) => textOf(await get(path)),
     /** The page that a form leads to, as somebody reads it. */
-    outcome: async (path: string, fields?: Sent['fields']) => follow(await post(path, fields), cookie()),
+    outcome: async (path: string, fields?: Sent['fields']) =>
+      follow(await post(path, fields), cookie()),
   };
 }
 

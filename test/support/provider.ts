@@ -8,12 +8,15 @@ import { as, operator, type World, webhookBody, world } from './world.ts';
 
 /** Connects a provider as operators do, without history unless `more` says so. Returns its id. */
 export async function connect(us: World, provider: string, credential: string, more: object = {}) {
-  const reply = await operator.post<{ id: string }>(`/operator/accounts/${us.accountId}/connections`, {
-    provider,
-    credential,
-    historyDays: 0,
-    ...more,
-  });
+  const reply = await operator.post<{ id: string }>(
+    `/operator/accounts/${us.accountId}/connections`,
+    {
+      provider,
+      credential,
+      historyDays: 0,
+      ...more,
+    },
+  );
   if (reply.status !== 200) throw new Error(reply.message);
   return reply.data.id;
 }
@@ -30,7 +33,9 @@ export const makePullDue = (id: string) =>
 /** Gives a connection a turn now. Returns whether it has more to do at once. */
 export async function pullRun(id: string): Promise<boolean> {
   // The queue gives it turns of its own.
-  await vi.waitFor(async () => expect(await pullColumn(id, 'claimed_until')).toBe(0), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(await pullColumn(id, 'claimed_until')).toBe(0), {
+    timeout: 20_000,
+  });
   await makePullDue(id);
   await pull(env, [id]);
   const dueAt = await pullColumn(id, 'due_at');
@@ -53,8 +58,11 @@ export const aheadBy = (minutes: number) =>
   vi.spyOn(Date, 'now').mockImplementation(() => realNow() + minutes * minuteMs);
 
 /** What customers read of a connection at a path. */
-export const read = async <T = { [key: string]: unknown }>(us: World, connection: string, path: string) =>
-  (await as(us.apiToken, { 'connection-id': connection }).get<T[]>(path)).data;
+export const read = async <T = { [key: string]: unknown }>(
+  us: World,
+  connection: string,
+  path: string,
+) => (await as(us.apiToken, { 'connection-id': connection }).get<T[]>(path)).data;
 
 export const pullStatus = async (id: string) =>
   (await operator.get<Pull>(`/operator/connections/${id}/pull`)).data;
@@ -87,7 +95,9 @@ export function providerStory(provider: string, credentialNow = () => '') {
       read(tale.us, id, `${path}?${new URLSearchParams({ limit: '500', ...more(), ...query })}`);
   /** The last forty days and the next sixty. */
   const around = () => {
-    const [from = '', to = ''] = [-40, 60].map((days) => new Date(Date.now() + days * dayMs).toISOString());
+    const [from = '', to = ''] = [-40, 60].map((days) =>
+      new Date(Date.now() + days * dayMs).toISOString(),
+    );
     return { from, to };
   };
   const notified = () => tale.hooks.got.map(({ body }) => body.data);
@@ -109,7 +119,10 @@ export function providerStory(provider: string, credentialNow = () => '') {
     },
     /** Tries to connect, and returns what comes of it. */
     tryToConnect: (credential = credentialNow()) =>
-      operator.post(`/operator/accounts/${tale.us.accountId}/connections`, { provider, credential }),
+      operator.post(`/operator/accounts/${tale.us.accountId}/connections`, {
+        provider,
+        credential,
+      }),
     /** Waits until so many notifications have come in all. */
     arrived: (count: number) =>
       vi.waitFor(() => expect(tale.hooks.got).toHaveLength(count), { timeout: 20_000 }),

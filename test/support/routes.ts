@@ -5,7 +5,9 @@ import { type World, webhookBody } from './world.ts';
 /** Every route of the service, as `GET /webhooks`. */
 export const routes = [
   ...new Set(
-    app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`),
+    app.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path}`),
   ),
 ];
 export const portalRoutes = routes.filter((route) => route.includes(' /portal'));
@@ -26,7 +28,11 @@ export const bodies: { [route: string]: (us: World) => object } = {
   'POST /operator/accounts/:id/tokens': () => ({ name: 'token' }),
   'POST /operator/accounts/:id/users': () => ({ email: 'ann@example.com' }),
   'POST /operator/accounts/:id/connect-links': () => ({ name: 'Fleet' }),
-  'POST /operator/accounts/:id/channels': () => ({ name: 'x', kind: 'slack', url: 'https://x.example.com' }),
+  'POST /operator/accounts/:id/channels': () => ({
+    name: 'x',
+    kind: 'slack',
+    url: 'https://x.example.com',
+  }),
   'POST /operator/sign-in-links': () => ({ email: 'ann@example.com' }),
   'PATCH /operator/connections/:id': () => ({ healthStatus: 2 }),
   'PATCH /operator/vehicles/:id': () => ({ externalId: 'A' }),

@@ -23,7 +23,9 @@ export async function addRows(
   { usual = {}, db = env.DB }: { usual?: Record<string, unknown>; db?: D1Database } = {},
 ) {
   const columns = await pragma<Column>('table_info', table);
-  const required = columns.filter(({ notnull, pk, dflt_value }) => (notnull || pk) && dflt_value === null);
+  const required = columns.filter(
+    ({ notnull, pk, dflt_value }) => (notnull || pk) && dflt_value === null,
+  );
   const nothing = ({ name, type }: Column) =>
     usual[name] ?? (type !== 'TEXT' ? 0 : /(?:^|_)id$/.test(name) ? newId() : '[]');
   const isFound = required.some(({ name }) => name === 'search_keys');
@@ -121,7 +123,16 @@ async function findOwnership(table: string): Promise<string | undefined> {
 }
 
 type ForeignKey = { table: string; from: string; to: string };
-type Column = { name: string; type: string; notnull: number; pk: number; dflt_value: string | null };
+type Column = {
+  name: string;
+  type: string;
+  notnull: number;
+  pk: number;
+  dflt_value: string | null;
+};
 
-const pragma = async <Row>(name: 'table_info' | 'foreign_key_list', table: string): Promise<Row[]> =>
+const pragma = async <Row>(
+  name: 'table_info' | 'foreign_key_list',
+  table: string,
+): Promise<Row[]> =>
   (await env.DB.prepare(`select * from pragma_${name}(?1)`).bind(table).all<Row>()).results;

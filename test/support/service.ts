@@ -1,4 +1,8 @@
-import { createExecutionContext, createScheduledController, waitOnExecutionContext } from 'cloudflare:test';
+import {
+  createExecutionContext,
+  createScheduledController,
+  waitOnExecutionContext,
+} from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import worker from '../../src/index.ts';
 
@@ -22,4 +26,6 @@ export const consume = (bodies: unknown[], bindings: Env = env, queue = 'fleet-d
   });
 
 export const minute = (bindings: Env = env, scheduledTime = new Date()) =>
-  whole((context) => worker.scheduled(createScheduledController({ scheduledTime }), bindings, context));
+  whole((context) =>
+    worker.scheduled(createScheduledController({ scheduledTime }), bindings, context),
+  );

@@ -21,6 +21,9 @@ export function story() {
     register: (changes?: object) => register(us, changes),
     /** Has so many safety events come in. */
     happen: (count = 1, prefix = 'e') =>
-      send(vehicle(), ...Array.from({ length: count }, (_, i) => safetyEvent({ sourceId: `${prefix}${i}` }))),
+      send(
+        vehicle(),
+        ...Array.from({ length: count }, (_, i) => safetyEvent({ sourceId: `${prefix}${i}` })),
+      ),
   };
 }

@@ -20,7 +20,11 @@ const base = 'https://api.example.com';
 export async function call<T = unknown>(
   method: string,
   path: string,
-  { headers = {}, body, bindings }: { headers?: Record<string, string>; body?: unknown; bindings?: Env } = {},
+  {
+    headers = {},
+    body,
+    bindings,
+  }: { headers?: Record<string, string>; body?: unknown; bindings?: Env } = {},
 ): Promise<Reply<T>> {
   const raw = typeof body === 'string' || body instanceof Uint8Array;
   const request = new Request(base + path, {
@@ -42,7 +46,8 @@ const speaking = (headers: Record<string, string>, bindings?: Env) => {
     put: <T = unknown>(path: string, body: unknown) => call<T>('PUT', path, { ...sent, body }),
     patch: <T = unknown>(path: string, body: unknown) => call<T>('PATCH', path, { ...sent, body }),
     delete: <T = unknown>(path: string) => call<T>('DELETE', path, sent),
-    send: (...records: unknown[]) => call<IngestOutcome>('POST', '/ingest', { ...sent, body: { records } }),
+    send: (...records: unknown[]) =>
+      call<IngestOutcome>('POST', '/ingest', { ...sent, body: { records } }),
   };
 };
 
@@ -62,8 +67,12 @@ export type IssuedToken = { id: string; value: string; lastFour: string };
 
 /** Issues an API token of the account, which `more` may limit. */
 export const issueToken = async (accountId: string, more: object = {}): Promise<IssuedToken> =>
-  (await operator.post<IssuedToken>(`/operator/accounts/${accountId}/tokens`, { name: 'main', ...more }))
-    .data;
+  (
+    await operator.post<IssuedToken>(`/operator/accounts/${accountId}/tokens`, {
+      name: 'main',
+      ...more,
+    })
+  ).data;
 
 /** Issues an ingest key. */
 export const issueKey = async (connectionId: string): Promise<string> => {
@@ -97,12 +106,19 @@ type Connection = { id: string; warning: string | null };
 /** Adds a connection as operators do. */
 export const addConnection = async (accountId: string, more: object = {}): Promise<Connection> => {
   const body = { provider: 'motive', ...more };
-  return (await operator.post<Connection>(`/operator/accounts/${accountId}/connections`, body)).data;
+  return (await operator.post<Connection>(`/operator/accounts/${accountId}/connections`, body))
+    .data;
 };
 
 /** Opens an account through the operators' routes, as they would. */
-export async function world({ providers = ['motive'] }: { providers?: string[] } = {}): Promise<World> {
-  const account = await operator.post<{ id: string }>('/operator/accounts', { name: 'Acme Insurance' });
+export async function world({
+  providers = ['motive'],
+}: {
+  providers?: string[];
+} = {}): Promise<World> {
+  const account = await operator.post<{ id: string }>('/operator/accounts', {
+    name: 'Acme Insurance',
+  });
   if (account.status !== 200) throw new Error(account.message);
   const accountId = account.data.id;
   const { id: tokenId, value: apiToken } = await issueToken(accountId);

@@ -15,7 +15,9 @@ const noted = async () => {
   const { data } = await operator.get<{ actor: string; subject: string; fields: string[] }[]>(path);
   return data
     .toReversed()
-    .flatMap(({ actor, subject, fields }) => (subject === 'webhook' ? [[actor, ...fields].join(' ')] : []));
+    .flatMap(({ actor, subject, fields }) =>
+      subject === 'webhook' ? [[actor, ...fields].join(' ')] : [],
+    );
 };
 const bodies = () => heard.got.map(({ body }) => body);
 
@@ -36,7 +38,9 @@ describe('a replay by API', () => {
     expect(replayed).toMatchObject({ message: 'Replayed', data: counted });
     await settled(id, 3, ['delivered']);
     expect((await replay({})).data).toEqual({ count: 0, more: false });
-    expect((await replay({ includeDelivered: true, dryRun: true })).data).toMatchObject({ count: 3 });
+    expect((await replay({ includeDelivered: true, dryRun: true })).data).toMatchObject({
+      count: 3,
+    });
     expect(await noted()).toEqual(['token', 'token replayed']);
   });
 
@@ -50,7 +54,11 @@ describe('a replay by API', () => {
     await pauseFor(hook.id, 60_000);
     expect(await post(`${path}/send`)).toMatchObject({ message: 'Delivery is due', data: { id } });
     await settled(hook.id, 1, ['delivered']);
-    expect((await post(`${path}/replay`)).data).toMatchObject({ id, attempts: 0, status: 'pending' });
+    expect((await post(`${path}/replay`)).data).toMatchObject({
+      id,
+      attempts: 0,
+      status: 'pending',
+    });
     await attempted(hook.id);
     expect((await us.api.get(path)).data).toMatchObject({
       ...{ id, webhookId: hook.id, payload: { vehicleName: 'Truck 1' } },
@@ -119,7 +127,10 @@ describe('a webhook that its account has paused', () => {
     const updated = await us.api.put(`/webhook/${hook.id}`, hook);
     expect(updated.data).toEqual(paused);
     expect(await listed()).toEqual([paused]);
-    const resumed = [await post(`/webhook/${hook.id}/resume`), await post(`/webhook/${hook.id}/resume`)];
+    const resumed = [
+      await post(`/webhook/${hook.id}/resume`),
+      await post(`/webhook/${hook.id}/resume`),
+    ];
     expect(resumed.map(({ data }) => data)).toEqual([hook, hook]);
     expect(await noted()).toEqual(['token', 'token paused', 'token', 'token resumed']);
   });
@@ -129,7 +140,9 @@ describe('a webhook that its account has paused', () => {
     await happen(1);
     const [delivery] = await settled(id, 1, ['delivered']);
     await post(`/webhook/${id}/pause`);
-    expect((await post(`/deliveries/${delivery?.id}/replay`)).data).toMatchObject({ status: 'pending' });
+    expect((await post(`/deliveries/${delivery?.id}/replay`)).data).toMatchObject({
+      status: 'pending',
+    });
     expect(heard.got).toHaveLength(1);
   });
 
@@ -146,8 +159,13 @@ describe('a webhook that its account has paused', () => {
 
   it('can be paused and resumed by operators too', async () => {
     const { id } = await register();
-    const by = async (does: string) => (await operator.post(`/operator/webhooks/${id}/${does}`, {})).data;
-    expect(await by('pause')).toMatchObject({ id, pausedAt: expect.stringMatching(pausedAt), window: 0 });
+    const by = async (does: string) =>
+      (await operator.post(`/operator/webhooks/${id}/${does}`, {})).data;
+    expect(await by('pause')).toMatchObject({
+      id,
+      pausedAt: expect.stringMatching(pausedAt),
+      window: 0,
+    });
     expect(await by('resume')).toMatchObject({ id, pausedAt: null, window: 5 });
     expect(await noted()).toEqual(['token', 'operator paused', 'operator resumed']);
   });
@@ -156,7 +174,8 @@ describe('a webhook that its account has paused', () => {
 it('a token tests and replays 20 times a minute', async () => {
   const { id } = await register();
   const statuses = [];
-  for (let i = 0; i < 21; i++) statuses.push((await post(`/webhook/${id}/replay`, { dryRun: true })).status);
+  for (let i = 0; i < 21; i++)
+    statuses.push((await post(`/webhook/${id}/replay`, { dryRun: true })).status);
   expect(statuses).toEqual([...Array(20).fill(200), 429]);
   expect((await post(`/webhook/${id}/pause`)).status).toBe(200);
 });

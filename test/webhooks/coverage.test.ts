@@ -41,7 +41,9 @@ describe('a webhook that covers all connections', () => {
     const connector = as(await issueKey(id));
     await connector.send(vehicle(), accident(), accident({ sourceId: 'b', notificationLevel: 2 }));
     await settled(hook.id);
-    expect(heard.got.map(({ body }) => body.data)).toMatchObject([{ connection: id, notificationLevel: 1 }]);
+    expect(heard.got.map(({ body }) => body.data)).toMatchObject([
+      { connection: id, notificationLevel: 1 },
+    ]);
   });
 
   it('loses a connection that is deleted, and is not joined by those of other accounts', async () => {
@@ -64,7 +66,9 @@ describe('a webhook that covers all connections', () => {
       connectionIds: [us.connection.id, added.id],
     });
     const foreign = { ...read, connectionIds: [crypto.randomUUID()] };
-    expect(await us.api.put(`/webhook/${id}`, foreign)).toMatchObject(invalid('Invalid connection ids'));
+    expect(await us.api.put(`/webhook/${id}`, foreign)).toMatchObject(
+      invalid('Invalid connection ids'),
+    );
   });
 
   it('covers only what a client names that does not say so', async () => {
@@ -76,7 +80,9 @@ describe('a webhook that covers all connections', () => {
     expect((await webhooks())[0]?.connectionIds).toEqual([us.connection.id]);
     const { connectionIds: __, ...rest } = read;
     for (const body of [rest, { ...rest, allConnections: false }])
-      expect(await us.api.put(`/webhook/${id}`, body)).toMatchObject(invalid('connectionIds is required'));
+      expect(await us.api.put(`/webhook/${id}`, body)).toMatchObject(
+        invalid('connectionIds is required'),
+      );
   });
 
   it('has room for as many connections as an account can have', async () => {
@@ -115,7 +121,12 @@ describe('a connection whose accidents nobody is notified of', () => {
     await setMailRule(env, caller(), userId, { ...levels, levels: [] }); // the first person has one
   });
   const levels = { levels: [1], risk: null, groups: null };
-  const channel = { kind: 'https', name: 'Ops', url: 'https://ops.example.com/x', getsAlerts: true } as const;
+  const channel = {
+    kind: 'https',
+    name: 'Ops',
+    url: 'https://ops.example.com/x',
+    getsAlerts: true,
+  } as const;
 
   const crashed = async () => {
     await send(vehicle(), accident());
@@ -124,7 +135,9 @@ describe('a connection whose accidents nobody is notified of', () => {
   const warning = /Nobody is notified of accidents of this connection/;
   async function warnings(accidentId: string): Promise<string[]> {
     const { id } = us.connection;
-    const status = await operator.get<{ uncovered: { connectionId: string }[] }>('/operator/status');
+    const status = await operator.get<{ uncovered: { connectionId: string }[] }>(
+      '/operator/status',
+    );
     const found = {
       status: status.data.uncovered.some(({ connectionId }) => connectionId === id),
       overview: /Nobody is notified of accidents of “/.test(await portal.textAt('/portal')),
@@ -141,7 +154,11 @@ describe('a connection whose accidents nobody is notified of', () => {
     ['a webhook for accidents', [], () => all()],
     ['a webhook for some levels of them', [], () => all({ filters: { accidentLevels: [3] } })],
     ['a webhook for safety events alone', everywhere, () => all({ notificationTypes: [2] })],
-    ['a paused webhook', everywhere, async () => us.api.post(`/webhook/${(await all()).id}/pause`, {})],
+    [
+      'a paused webhook',
+      everywhere,
+      async () => us.api.post(`/webhook/${(await all()).id}/pause`, {}),
+    ],
     ['a webhook of this connection alone', ['reply'], () => register()],
     ["somebody's emails", [], () => setMailRule(env, caller(), userId, levels)],
     [
@@ -158,7 +175,11 @@ describe('a connection whose accidents nobody is notified of', () => {
 
   it('is found among 200 connections, newest first, with few rows', async () => {
     const now = Date.now();
-    const named = (i: number) => ({ id: `c-${i}${us.accountId}`, name: `c-${i}`, created_at: now + i });
+    const named = (i: number) => ({
+      id: `c-${i}${us.accountId}`,
+      name: `c-${i}`,
+      created_at: now + i,
+    });
     const of = { account_id: us.accountId, provider: 'motive' };
     await addRows('connections', 300, (i) => ({ ...of, ...named(i) }));
     await all();

@@ -16,14 +16,17 @@ import {
 
 const { us, heard, send, register, happen } = story();
 type Filtered = WebhookOut & { filters?: Filters };
-const put = (id: string, changes: object) => us.api.put<Filtered>(`/webhook/${id}`, webhookBody(us, changes));
+const put = (id: string, changes: object) =>
+  us.api.put<Filtered>(`/webhook/${id}`, webhookBody(us, changes));
 const listed = async () => (await us.api.get<Filtered[]>('/webhooks')).data;
 
 type Notified = { type: number; data: { eventRisk?: number; notificationLevel?: number } };
 const notified = () =>
   heard.got
     .map(({ body }) => body as Notified) // as it is sent
-    .map(({ type, data }) => (type === 2 ? `risk ${data.eventRisk}` : `level ${data.notificationLevel}`))
+    .map(({ type, data }) =>
+      type === 2 ? `risk ${data.eventRisk}` : `level ${data.notificationLevel}`,
+    )
     .toSorted();
 
 const fleet = [
@@ -64,7 +67,9 @@ it('a webhook filters accidents by vehicles of its own connections alone: others
   const filters = { vehicleGroups: ['North'] };
   const { id: own } = await register({ filters });
   const { id: both } = await register({ filters, connectionIds: [us.connection.id, other.id] });
-  const { data } = await as(await issueKey(other.id)).send(vehicle({ groups: ['South'], vin: 'OTHERS' }));
+  const { data } = await as(await issueKey(other.id)).send(
+    vehicle({ groups: ['South'], vin: 'OTHERS' }),
+  );
   expect(data).toMatchObject({ accepted: 1 });
   await send(accident({ vin: 'OTHERS' }));
   await settled(own, 1);
@@ -86,16 +91,27 @@ it.each([
 ])('the group %j is the group %j of a vehicle: %s', async (wanted, group, isSame) => {
   const { filters } = await register({ filters: { vehicleGroups: [wanted] } });
   expect(filters).toEqual({ vehicleGroups: [wanted] });
-  const { data } = await send(vehicle({ groups: ['Other', group] }), ...[safetyEvent(), accident()]);
+  const { data } = await send(
+    vehicle({ groups: ['Other', group] }),
+    ...[safetyEvent(), accident()],
+  );
   expect(data).toMatchObject({ accepted: 3 });
   const deliveries = await rows('select 1 from deliveries where account_id = ?1', us.accountId);
   expect(deliveries).toHaveLength(isSame ? 2 : 0);
-  expect((await us.lists.get('/vehicles')).data).toMatchObject([{ groups: ['Other', group.trim()] }]);
+  expect((await us.lists.get('/vehicles')).data).toMatchObject([
+    { groups: ['Other', group.trim()] },
+  ]);
 });
 
 it('a webhook with filters changes nothing for those beside it', async () => {
   const hooks = [];
-  const all = [{ minEventRisk: 5 }, undefined, { minEventRisk: 1 }, { incidentTypes: ['Crash'] }, {}];
+  const all = [
+    { minEventRisk: 5 },
+    undefined,
+    { minEventRisk: 1 },
+    { incidentTypes: ['Crash'] },
+    {},
+  ];
   for (const filters of all) hooks.push((await register({ filters })).id);
   const count = 500; // a transaction makes deliveries of so many events for four webhooks
   await send(vehicle());
@@ -136,15 +152,23 @@ it('filters are listed, kept by an update without them, and removed by null or {
 it('an update that keeps filters is refused without the type that they are about', async () => {
   const { id } = await register({ filters: { minEventRisk: 3, vehicleGroups: ['North'] } });
   expect(await put(id, { notificationTypes: [1] })).toMatchObject(
-    invalid('The filters of this webhook need a notification type that is left out', 'notificationTypes'),
+    invalid(
+      'The filters of this webhook need a notification type that is left out',
+      'notificationTypes',
+    ),
   );
-  expect(await listed()).toMatchObject([{ notificationTypes: [1, 2], filters: { minEventRisk: 3 } }]);
+  expect(await listed()).toMatchObject([
+    { notificationTypes: [1, 2], filters: { minEventRisk: 3 } },
+  ]);
   const filters = { vehicleGroups: ['North'] };
   expect(await put(id, { notificationTypes: [1], filters })).toMatchObject({
     status: 200,
     data: { filters },
   });
-  expect(await put(id, { notificationTypes: [2] })).toMatchObject({ status: 200, data: { filters } });
+  expect(await put(id, { notificationTypes: [2] })).toMatchObject({
+    status: 200,
+    data: { filters },
+  });
 });
 
 it('a level that filters let through does not wait for one that they do not', async () => {
@@ -159,7 +183,11 @@ it('a level that filters let through does not wait for one that they do not', as
 it.each([
   [{ vehicleGroups: ['x'.repeat(101)] }, 'filters.vehicleGroups.0 can be at most 100 characters'],
   [[{ minEventRisk: 3 }], 'filters must be an object'],
-  [{ incidentTypes: ['Crash'] }, 'filters.incidentTypes needs 2 (event) among the notificationTypes', [1]],
+  [
+    { incidentTypes: ['Crash'] },
+    'filters.incidentTypes needs 2 (event) among the notificationTypes',
+    [1],
+  ],
 ])('filters %j are refused: %s', async (filters, message, notificationTypes = [1, 2]) => {
   const reply = await us.api.post('/webhook', webhookBody(us, { filters, notificationTypes }));
   expect(reply).toMatchObject({ status: 400, message, errors: [{ field: message.split(' ')[0] }] });

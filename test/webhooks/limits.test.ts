@@ -4,7 +4,8 @@ import { invalid, operator } from '../support/world.ts';
 
 const { us, register } = story();
 const limit = (id: string, body: object) => operator.patch(`/operator/webhooks/${id}/limits`, body);
-const listed = async () => (await operator.get<object[]>(`/operator/accounts/${us.accountId}/webhooks`)).data;
+const listed = async () =>
+  (await operator.get<object[]>(`/operator/accounts/${us.accountId}/webhooks`)).data;
 
 describe('the limits of a receiver', () => {
   it('are set one by one, and taken away', async () => {
@@ -20,7 +21,11 @@ describe('the limits of a receiver', () => {
       window: 5,
     };
     expect(await listed()).toEqual([none]);
-    expect((await limit(id, { maxInFlight: 3 })).data).toEqual({ ...none, maxInFlight: 3, window: 3 });
+    expect((await limit(id, { maxInFlight: 3 })).data).toEqual({
+      ...none,
+      maxInFlight: 3,
+      window: 3,
+    });
     const both = { ...none, maxInFlight: 3, maxPerSecond: 20, window: 3 };
     expect((await limit(id, { maxPerSecond: 20 })).data).toEqual(both);
     expect((await limit(id, {})).data).toEqual(both);
@@ -40,14 +45,17 @@ describe('the limits of a receiver', () => {
   it.each([
     ['maxInFlight', [0, 51, 1.5, '10', true], 'must be a whole number from 1 to 50'],
     ['maxPerSecond', [0, 1001, -1, 'many', {}], 'must be a whole number from 1 to 1000'],
-  ])('%s that are invalid are refused by name, and change nothing', async (field, values, message) => {
-    const { id } = await register();
-    for (const value of values)
-      expect(await limit(id, { maxInFlight: 1, maxPerSecond: 1, [field]: value })).toMatchObject(
-        invalid(`${field} ${message}`, field),
-      );
-    expect(await listed()).toMatchObject([{ maxInFlight: null, maxPerSecond: null }]);
-  });
+  ])(
+    '%s that are invalid are refused by name, and change nothing',
+    async (field, values, message) => {
+      const { id } = await register();
+      for (const value of values)
+        expect(await limit(id, { maxInFlight: 1, maxPerSecond: 1, [field]: value })).toMatchObject(
+          invalid(`${field} ${message}`, field),
+        );
+      expect(await listed()).toMatchObject([{ maxInFlight: null, maxPerSecond: null }]);
+    },
+  );
 });
 
 it("the webhook's page says in words what its receiver gets", async () => {
@@ -56,5 +64,7 @@ it("the webhook's page says in words what its receiver gets", async () => {
   const shown = () => textAt(`/portal/webhooks/${id}`);
   expect(await shown()).toContain('Up to 50 at a time, 5 for now');
   await limit(id, { maxInFlight: 10, maxPerSecond: 20 });
-  expect(await shown()).toContain('Up to 10 at a time, 20 a second, 5 for now. Set by the operator.');
+  expect(await shown()).toContain(
+    'Up to 10 at a time, 20 a second, 5 for now. Set by the operator.',
+  );
 });

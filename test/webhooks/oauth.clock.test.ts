@@ -53,7 +53,9 @@ const sentTokens = () => heard.got.map(({ headers }) => headers.authorization);
 
 describe('a webhook with an OAuth 2 client', () => {
   it('is called with one token for all deliveries, asked for as the RFC says', async () => {
-    const hook = await withClient(client, { headers: { Authorization: 'Basic mine', 'X-Mine': '1' } });
+    const hook = await withClient(client, {
+      headers: { Authorization: 'Basic mine', 'X-Mine': '1' },
+    });
     await happen(12);
     await settled(hook.id, 12);
     expect(new Set(sentTokens())).toEqual(new Set(['Bearer token-1']));
@@ -76,7 +78,11 @@ describe('a webhook with an OAuth 2 client', () => {
     expect(hook.oauth).toEqual({ ...shown, params });
     await happen();
     await settled(hook.id);
-    expect(asked[0]?.fields).toEqual({ grant_type: 'client_credentials', scope: client.scope, ...params });
+    expect(asked[0]?.fields).toEqual({
+      grant_type: 'client_credentials',
+      scope: client.scope,
+      ...params,
+    });
     const stored = JSON.stringify(await rows('select * from webhooks'));
     for (const secret of [clientSecret, 'token-1', ...Object.values(params)])
       expect(stored).not.toContain(secret);
@@ -127,7 +133,10 @@ describe('a webhook with an OAuth 2 client', () => {
     ['oauth.params', 'values must be', { params: { audience: 'x'.repeat(501) } }],
     ['oauth.params', 'must be an object of strings', { params: ['x'] }],
   ])('is refused, for %s %s: %j', async (field, message, changed) => {
-    const refused = await us.api.post('/webhook', webhookBody(us, { oauth: { ...client, ...changed } }));
+    const refused = await us.api.post(
+      '/webhook',
+      webhookBody(us, { oauth: { ...client, ...changed } }),
+    );
     const error = { field, message: expect.stringContaining(message) };
     expect(refused).toMatchObject({ status: 400, errors: [error] });
   });
@@ -137,7 +146,9 @@ describe('a token', () => {
   it('is renewed once when the receiver refuses it, and not again', async () => {
     const hook = await withClient();
     let good = 'Bearer token-1';
-    heard.responds(({ headers }) => new Response('', { status: headers.authorization === good ? 200 : 401 }));
+    heard.responds(
+      ({ headers }) => new Response('', { status: headers.authorization === good ? 200 : 401 }),
+    );
     await happen(1, 'a');
     await settled(hook.id, 1);
     good = 'Bearer token-2';
@@ -240,7 +251,10 @@ describe('a token', () => {
 
 const column = (name: 'oauth' | 'oauth_token', id: string) =>
   value<string | null>(`select ${name} from webhooks where id = ?1`, id);
-const sealedOf = async ({ id }: Hook) => ({ id, oauth: JSON.parse(String(await column('oauth', id))) });
+const sealedOf = async ({ id }: Hook) => ({
+  id,
+  oauth: JSON.parse(String(await column('oauth', id))),
+});
 
 it('a token endpoint that fails is said on the page of the delivery and in the list', async () => {
   grant = () => Response.json({ error: 'invalid_scope' }, { status: 400 });
@@ -253,7 +267,13 @@ it('a token endpoint that fails is said on the page of the delivery and in the l
   );
   const { data } = await us.api.get<object[]>(`/deliveries?webhookId=${hook.id}`);
   expect(data).toMatchObject([
-    { lastAnswer: { kind: 'token', status: null, reason: 'token endpoint responded 400: invalid_scope' } },
+    {
+      lastAnswer: {
+        kind: 'token',
+        status: null,
+        reason: 'token endpoint responded 400: invalid_scope',
+      },
+    },
   ]);
 });
 
@@ -261,7 +281,8 @@ it('a token endpoint that fails is asked once for the deliveries that wait, not 
   grant = () => Response.json({ error: 'server_error' }, { status: 500 });
   const hook = await withClient();
   await happen(4);
-  const untried = async () => (await deliveriesOf(hook.id)).filter(({ attempts }) => attempts === 0);
+  const untried = async () =>
+    (await deliveriesOf(hook.id)).filter(({ attempts }) => attempts === 0);
   await expect.poll(untried).toEqual([]);
   expect(asked.length).toBeLessThanOrEqual(2);
 });
@@ -283,7 +304,9 @@ describe('a test from the form', () => {
     const key = await importKey(hook.signingSecret);
     const id = headers?.['webhook-id'] ?? '';
     const at = Number(headers?.['webhook-timestamp']) * 1000;
-    expect(headers).toMatchObject(await signatureHeaders([key], { id, at, body: JSON.stringify(body) }));
+    expect(headers).toMatchObject(
+      await signatureHeaders([key], { id, at, body: JSON.stringify(body) }),
+    );
     // The token of a test is not that of deliveries: what was typed may never be saved.
     expect(await column('oauth_token', hook.id)).toBeNull();
   });
@@ -291,7 +314,9 @@ describe('a test from the form', () => {
   it('uses what is typed, and what is stored where nothing is', async () => {
     const hook = await withClient();
     await press(pathOf(hook), { Scope: 'typed' });
-    expect(asked).toMatchObject([{ authorization: expect.any(String), fields: { scope: 'typed' } }]);
+    expect(asked).toMatchObject([
+      { authorization: expect.any(String), fields: { scope: 'typed' } },
+    ]);
     const moved = await press(pathOf(hook), { 'Token URL': `${origin}/moved` });
     expect([moved.status, moved.errors['oauth.clientSecret']]).toEqual([400, 'is required']);
     const other = await press(pathOf(hook), { 'Client secret': 'other' });
@@ -318,7 +343,11 @@ describe('a test from the form', () => {
   it('is refused where an account has tested a token endpoint ten times within the hour', async () => {
     const hook = await withClient();
     const host = `${us.accountId} ${new URL(origin).hostname}`;
-    await rows('insert into test_calls values (?1, ?2, 10)', Math.floor(Date.now() / 3_600_000), host);
+    await rows(
+      'insert into test_calls values (?1, ?2, 10)',
+      Math.floor(Date.now() / 3_600_000),
+      host,
+    );
     const { errors } = await press(pathOf(hook));
     expect(errors['oauth.tokenUrl']).toContain('was tested 10 times');
     expect(asked).toEqual([]);
@@ -332,12 +361,18 @@ it('the portal saves a client, keeps its secret, says what is wrong, and removes
   const save = async (fields: Record<string, string>) =>
     (await page(`${path}/edit`)).press('Save changes', fields);
   const wrong = await save({ ...typed, 'Token URL': 'http://login.example.com' });
-  expect([wrong.status, wrong.errors['oauth.tokenUrl']]).toEqual([400, expect.stringContaining('https')]);
+  expect([wrong.status, wrong.errors['oauth.tokenUrl']]).toEqual([
+    400,
+    expect.stringContaining('https'),
+  ]);
   // Otherwise the secret of before would be kept without a word once the error is mended.
   expect(wrong.form('Save changes').values('Client secret')).toEqual([client.clientSecret]);
   expect((await save(typed)).status).toBe(303);
   const form = (await page(`${path}/edit`)).form('Save changes');
-  expect([...form.values('Client ID'), ...form.values('Client secret')]).toEqual([client.clientId, '']);
+  expect([...form.values('Client ID'), ...form.values('Client secret')]).toEqual([
+    client.clientId,
+    '',
+  ]);
   await save({ Scope: '' });
   const more = await save({ 'Parameter 1 name': 'audience' });
   expect(more.errors['oauth.params']).toContain('values must be 1 to 500');

@@ -28,11 +28,23 @@ const addConnections = (account_id: string, ids: string[]) =>
 describe('a webhook', () => {
   it('is created with 200 and answered with every field of the spec', async () => {
     const url = 'https://Keep.example.com./hook#one';
-    const body = webhookBody(us, { url, httpVerb: 'PUT', headers: { 'X-Secret': 'quiet', 'X-B': '2' } });
+    const body = webhookBody(us, {
+      url,
+      httpVerb: 'PUT',
+      headers: { 'X-Secret': 'quiet', 'X-B': '2' },
+    });
     const reply = await create({}, body);
     expect(reply).toMatchObject({ status: 200, message: 'Webhook created', data: body });
     expect(Object.keys(reply.data).sort()).toEqual(
-      ['connectionIds', 'createdAt', 'headers', 'httpVerb', 'id', 'notificationTypes', 'url'].sort(),
+      [
+        'connectionIds',
+        'createdAt',
+        'headers',
+        'httpVerb',
+        'id',
+        'notificationTypes',
+        'url',
+      ].sort(),
     );
     expect(reply.data.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   });
@@ -96,12 +108,18 @@ describe('a webhook', () => {
     const { headers, ...body } = webhookBody(us);
     const more = { headers: { 'X-Secret': 's3cret' }, filters: { minEventRisk: 4 }, signing: true };
     const { id } = (await create(more)).data;
-    const put = (fields: object) => us.api.put<WebhookOut>(`/webhook/${id}`, { ...body, ...fields });
+    const put = (fields: object) =>
+      us.api.put<WebhookOut>(`/webhook/${id}`, { ...body, ...fields });
     expect(await put({})).toMatchObject(invalid('headers is required', 'headers'));
-    expect(await put({ allConnections: true })).toMatchObject(invalid('headers is required', 'headers'));
+    expect(await put({ allConnections: true })).toMatchObject(
+      invalid('headers is required', 'headers'),
+    );
     expect(await read(id)).toMatchObject(more);
     expect((await put({ headers })).data).toMatchObject({ ...more, headers });
-    expect(await put({ headers: {} })).toMatchObject({ status: 200, data: { ...more, headers: {} } });
+    expect(await put({ headers: {} })).toMatchObject({
+      status: 200,
+      data: { ...more, headers: {} },
+    });
     expect(await read(id)).toMatchObject({ ...more, headers: {} });
   });
 
@@ -117,7 +135,9 @@ describe('a webhook', () => {
     const urls = ['https://race.example.com/hook', 'HTTPS://RACE.example.com.:443/hook#2'];
     const replies = await Promise.all(urls.map((url) => create({ url })));
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
-    expect(replies.find(({ status }) => status === 400)?.message).toBe('Webhook with this URL already exist');
+    expect(replies.find(({ status }) => status === 400)?.message).toBe(
+      'Webhook with this URL already exist',
+    );
     const theirs = webhookBody(them, { url: urls[0] });
     expect((await them.api.post('/webhook', theirs)).status).toBe(200);
   });
@@ -152,7 +172,11 @@ describe('a webhook', () => {
       us.api.post('/webhook', webhookBody(us)),
     ];
     const fill = (bytes: number) =>
-      rows('update webhooks set headers = ?2 where id = ?1', others[0], `{"ct":"${'x'.repeat(bytes)}"}`);
+      rows(
+        'update webhooks set headers = ?2 where id = ?1',
+        others[0],
+        `{"ct":"${'x'.repeat(bytes)}"}`,
+      );
     await fill(maxWebhookBytes);
     for (const saved of saves())
       expect(await saved).toMatchObject(
@@ -173,16 +197,16 @@ describe('a webhook is refused', () => {
   it.each<[field: string, message: string, value: unknown]>([
     ['url', 'url is required', undefined],
     ['url', 'url is required', null],
-    ...['nonsense', '', 'http://receiver.example.com/a', 7].map((url): [string, string, unknown] => [
-      'url',
-      https,
-      url,
-    ]),
-    ...[...'\n \u0085\u202e\u200b\u2028', '\u001b[2J'].map((character): [string, string, unknown] => [
-      'url',
-      'url must not contain white space, control characters',
-      `https://example.com/a${character}b`,
-    ]),
+    ...['nonsense', '', 'http://receiver.example.com/a', 7].map(
+      (url): [string, string, unknown] => ['url', https, url],
+    ),
+    ...[...'\n \u0085\u202e\u200b\u2028', '\u001b[2J'].map(
+      (character): [string, string, unknown] => [
+        'url',
+        'url must not contain white space, control characters',
+        `https://example.com/a${character}b`,
+      ],
+    ),
     ['url', 'Invalid URL, must be a public address', 'https://api.example.com/x'],
     ['url', 'url can be at most 2,048 characters', `https://example.com/${'x'.repeat(10_000)}`],
     ['httpVerb', 'httpVerb is required', undefined],

@@ -37,7 +37,11 @@ const isVerified = ({ body, headers }: Got, secret: string) => {
 
 it('a signature is the one that Standard Webhooks publishes for its example', async () => {
   const key = await importKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
-  const call = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', at: 1_614_265_330_000, body: '{"test": 2432232314}' };
+  const call = {
+    id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    at: 1_614_265_330_000,
+    body: '{"test": 2432232314}',
+  };
   expect(await signatureHeaders([key], call)).toEqual({
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     'webhook-timestamp': '1614265330',
@@ -48,7 +52,10 @@ it('a signature is the one that Standard Webhooks publishes for its example', as
 describe('a webhook that is to be signed', () => {
   it('gets deliveries that its secret alone verifies, which is shown once and stored encrypted', async () => {
     const hook = await signed();
-    expect(hook).toMatchObject({ signing: true, signingSecret: expect.stringMatching(/^whsec_.{44}$/) });
+    expect(hook).toMatchObject({
+      signing: true,
+      signingSecret: expect.stringMatching(/^whsec_.{44}$/),
+    });
     const got = await delivered(hook);
     expect(got.headers['webhook-id']).toBe(got.headers['delivery-id']);
     expect(isVerified(got, hook.signingSecret)).toBe(true);
@@ -75,7 +82,10 @@ describe('a webhook that is to be signed', () => {
 
   it('is signed with both secrets for a day once one is rotated', async () => {
     const hook = await signed();
-    const { data } = await us.api.post<{ signingSecret: string }>(`/webhook/${hook.id}/signing-secret`, {});
+    const { data } = await us.api.post<{ signingSecret: string }>(
+      `/webhook/${hook.id}/signing-secret`,
+      {},
+    );
     const got = await delivered(hook);
     expect(isVerified(got, hook.signingSecret)).toBe(true);
     expect(isVerified(got, data.signingSecret)).toBe(true);
@@ -95,7 +105,8 @@ describe('a webhook that is to be signed', () => {
 
   it('is signed with each secret of rotations at the same time', async () => {
     const hook = await signed();
-    const rotate = () => us.api.post<{ signingSecret: string }>(`/webhook/${hook.id}/signing-secret`, {});
+    const rotate = () =>
+      us.api.post<{ signingSecret: string }>(`/webhook/${hook.id}/signing-secret`, {});
     const rotated = await Promise.all([rotate(), rotate(), rotate()]);
     const got = await delivered(hook);
     for (const { data } of rotated) expect(isVerified(got, data.signingSecret)).toBe(true);
@@ -105,7 +116,9 @@ describe('a webhook that is to be signed', () => {
 it('a webhook without signatures is called and listed as ever', async () => {
   const hook = await register();
   expect(hook).not.toHaveProperty('signing');
-  expect(Object.keys((await delivered(hook)).headers).filter((name) => /^webhook-/.test(name))).toEqual([]);
+  expect(
+    Object.keys((await delivered(hook)).headers).filter((name) => /^webhook-/.test(name)),
+  ).toEqual([]);
   expect(await us.api.post(`/webhook/${hook.id}/signing-secret`, {})).toMatchObject(
     invalid('Deliveries of this webhook are not signed'),
   );

@@ -10,7 +10,11 @@ import type { AuditEntry } from './entry.ts';
 export type Entry = AuditEntry & { seq: number };
 
 /** A slice of the account's audit log, newest first. */
-export async function listAudit(env: Env, caller: Caller, slice: SliceQuery): Promise<Slice<Entry>> {
+export async function listAudit(
+  env: Env,
+  caller: Caller,
+  slice: SliceQuery,
+): Promise<Slice<Entry>> {
   const { accountId } = caller;
   const after = slice.after ? sql`and seq < ${slice.after.sort}` : sql.empty();
   const which = sql`account_id = ${accountId} ${after} order by seq desc limit ${slice.limit + 1}`;
@@ -20,7 +24,9 @@ export async function listAudit(env: Env, caller: Caller, slice: SliceQuery): Pr
 
 /** A slice of the audit log of all accounts, newest first. @throws Refusal: invalid cursor */
 export async function listAllAudit(env: Env, slice: SliceQuery): Promise<Slice<Entry>> {
-  const after = slice.after ? sql`and (at, account_id, seq) < ${placeOf(slice.after)}` : sql.empty();
+  const after = slice.after
+    ? sql`and (at, account_id, seq) < ${placeOf(slice.after)}`
+    : sql.empty();
   const rows = await select(
     openDatabase(env),
     sql`true ${after} order by at desc, account_id desc, seq desc limit ${slice.limit + 1}`,

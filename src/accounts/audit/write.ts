@@ -9,7 +9,9 @@ const subjectOf = (subject: Subject) => sql`${subject}`;
 const audited = {
   accounts: { subject: subjectOf('account'), owner: sql`id` },
   connections: { subject: subjectOf('connection'), name: sql`coalesce(name, tsp)` },
-  tokens: { subject: sql`iif(scope = 'api', ${subjectOf('API token')}, ${subjectOf('ingest key')})` },
+  tokens: {
+    subject: sql`iif(scope = 'api', ${subjectOf('API token')}, ${subjectOf('ingest key')})`,
+  },
   webhooks: {
     subject: subjectOf('webhook'),
     name: sql`coalesce(name, substr(normalised_url, 9, instr(substr(normalised_url, 9), '/') - 1))`,

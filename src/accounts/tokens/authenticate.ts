@@ -32,10 +32,12 @@ export const authenticate = (scope: Scope) =>
     if (!isWellFormed(value)) throw new Refusal({ kind: 'unauthenticated' });
     const hash = await hashToken(value);
     c.header('RateLimit-Policy', `"token";q=${calls};w=${seconds}`);
-    const isOurs = known.get(hash) !== undefined || (await isRecognised(value, config(c.env).headerKeys));
+    const isOurs =
+      known.get(hash) !== undefined || (await isRecognised(value, config(c.env).headerKeys));
     const token = await findCredential(c, hash, isOurs);
     if (!token) throw new Refusal({ kind: 'unauthenticated' });
-    if (token.expiresAt && token.expiresAt <= Date.now()) throw new Refusal({ kind: 'unauthenticated' });
+    if (token.expiresAt && token.expiresAt <= Date.now())
+      throw new Refusal({ kind: 'unauthenticated' });
     const { id: tokenId, accountId, connection, connectionIds, readOnly } = token;
     const scoped = { connectionId: connection?.connectionId, connectionIds, readOnly }; // D1 compares it
     const caller: TokenCaller = { tokenId, accountId, ...scoped, ...replicaReadsOf(c) };
@@ -97,7 +99,10 @@ async function knownAtTheEdge(kv: KVNamespace, hash: string): Promise<KnownToken
   const token = known.get(hash);
   if (token) return token;
   try {
-    const entry = v.safeParse(KnownToken, await inTime(kv.get(hash, { type: 'json', cacheTtl: 60 }), kvMs));
+    const entry = v.safeParse(
+      KnownToken,
+      await inTime(kv.get(hash, { type: 'json', cacheTtl: 60 }), kvMs),
+    );
     return entry.success ? remember(hash, entry.output) : undefined;
   } catch {
     return undefined;

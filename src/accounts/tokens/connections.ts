@@ -7,7 +7,11 @@ export const maxConnectionsOfToken = 100;
 /** The connections that a token is limited to. An empty list is refused, because it would mean no limit. */
 export const SomeConnections = v.pipe(
   v.custom<string[]>(
-    (ids) => Array.isArray(ids) && ids.length > 0 && ids.length <= maxConnectionsOfToken && ids.every(isUuid),
+    (ids) =>
+      Array.isArray(ids) &&
+      ids.length > 0 &&
+      ids.length <= maxConnectionsOfToken &&
+      ids.every(isUuid),
     `must be 1 to ${maxConnectionsOfToken} UUIDs`,
   ),
   v.metadata({

@@ -13,7 +13,11 @@ const keyedLength = 11;
 const crcLength = 6;
 
 /** A new credential: prefix, its cell unless main, random bytes, a keyed checksum, a CRC-32. */
-export async function generateToken(scope: Scope, keys: SealingKey[], cell = mainCell): Promise<string> {
+export async function generateToken(
+  scope: Scope,
+  keys: SealingKey[],
+  cell = mainCell,
+): Promise<string> {
   const prefix = prefixes[scope] + (cell === mainCell ? '' : `${cell}_`);
   const random = prefix + base64url(crypto.getRandomValues(new Uint8Array(24)));
   const secret = random + (await checksum(keys, 'credential', random));
@@ -37,7 +41,9 @@ export const isRecognised = (value: string, keys: SealingKey[]): Promise<boolean
 
 /** The SHA-256 of a credential in hex: the only form that is stored. */
 export async function hashToken(value: string): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(value))).toHex();
+  return new Uint8Array(
+    await crypto.subtle.digest('SHA-256', new TextEncoder().encode(value)),
+  ).toHex();
 }
 
 function crc(text: string): string {

@@ -86,7 +86,14 @@ export async function issueToken(
         ${Number(readOnly)}, ${name}, ${hash}, ${value.slice(-4)}, ${Date.now()}, ${expiresAt}
       from (${owner})`,
     rows: readRows(db, tokens)`where hash = ${hash}`,
-    audited: audit(db, caller, 'created', 'tokens', sql`hash = ${hash}`, ids ? ['connectionIds'] : []),
+    audited: audit(
+      db,
+      caller,
+      'created',
+      'tokens',
+      sql`hash = ${hash}`,
+      ids ? ['connectionIds'] : [],
+    ),
   });
   const { rows } = await asCaller(env, caller, add);
   const [row] = rows;
@@ -108,7 +115,9 @@ export const maxIngestKeys = 20;
 /** Checked in the transaction that adds one, so that no race exceeds the limit. */
 function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string | undefined) {
   const isApi = connectionId === undefined;
-  const of = isApi ? sql`account_id = ${accountId} and scope = 'api'` : sql`connection_id = ${connectionId}`;
+  const of = isApi
+    ? sql`account_id = ${accountId} and scope = 'api'`
+    : sql`connection_id = ${connectionId}`;
   const max = isApi ? maxApiTokens : maxIngestKeys;
   const most = isApi
     ? `An account can have at most ${max} active API tokens`
@@ -146,13 +155,18 @@ export async function listTokens(
 }
 
 /** A credential of the account; undefined if it does not exist or was revoked. */
-export async function findTokenById(env: Env, caller: Caller, id: string): Promise<Token | undefined> {
+export async function findTokenById(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<Token | undefined> {
   const which = and(activeOf(caller), eq(tokens.id, id));
   const [row] = await asCaller(env, caller, (db) => readRows(db, tokens)`where ${which}`);
   return row && visible(row);
 }
 
-const activeOf = (caller: Caller) => and(eq(tokens.accountId, caller.accountId), isNull(tokens.revokedAt));
+const activeOf = (caller: Caller) =>
+  and(eq(tokens.accountId, caller.accountId), isNull(tokens.revokedAt));
 
 /** Revokes a credential; with replicas, returns once no cache has it. @throws Refusal: invalid */
 export async function revokeToken(env: Env, caller: Caller, id: string): Promise<Token> {
@@ -195,11 +209,17 @@ async function storeInKv(env: Env, hash: string): Promise<void> {
   const expiration = known?.expiresAt && Math.ceil(known.expiresAt / 1000);
   // KV refuses an expiry less than a minute away; such a token is not stored there.
   if (known && (!expiration || expiration > Date.now() / 1000 + 61))
-    await bestEffort(() => env.TOKENS.put(hash, JSON.stringify(known), expiration ? { expiration } : {}));
+    await bestEffort(() =>
+      env.TOKENS.put(hash, JSON.stringify(known), expiration ? { expiration } : {}),
+    );
 }
 
 /** Updates KV for a connection's ingest keys after the connection has changed. */
-export async function refreshIngestKeys(env: Env, caller: Caller, connectionId: string): Promise<void> {
+export async function refreshIngestKeys(
+  env: Env,
+  caller: Caller,
+  connectionId: string,
+): Promise<void> {
   const keys = (db: Database) => read<{ hash: string }>(db)`
     select hash from tokens where connection_id = ${connectionId} and revoked_at is null`;
   const rows = await asCaller(env, caller, keys);
@@ -232,8 +252,11 @@ async function bestEffort(write: () => Promise<void>): Promise<void> {
     .catch(() => fault('warn', 'KV refused a write', {}));
 }
 
-const visible = <T extends typeof tokens.$inferSelect>({ hash: _hash, accountId: _accountId, ...token }: T) =>
-  token;
+const visible = <T extends typeof tokens.$inferSelect>({
+  hash: _hash,
+  accountId: _accountId,
+  ...token
+}: T) => token;
 
 const tokensPerChunk = 100;
 
@@ -252,7 +275,8 @@ export async function removeTokens(
   { accountId, connectionId }: { accountId: string; connectionId: string | null },
 ): Promise<string | undefined> {
   const db = openDatabase(env);
-  const ofConnection = connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`;
+  const ofConnection =
+    connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`;
   const found = await read<{ id: string; hash: string }>(db)`
     select id, hash from tokens where account_id = ${accountId} ${ofConnection} limit ${tokensPerChunk}`;
   await forgetTokens(

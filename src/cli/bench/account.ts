@@ -17,12 +17,17 @@ export async function newAccount(stack: BenchStack) {
   const [{ id: connection, ingestKey } = { id: '', ingestKey: '' }] = connections;
   const call = async <T>(path: string, body: object, credential = ingestKey, method = 'POST') => {
     const headers = { 'x-api-key': credential, 'content-type': 'application/json' };
-    const reply = await fetch(stack.baseUrl + path, { method, headers, body: JSON.stringify(body) });
+    const reply = await fetch(stack.baseUrl + path, {
+      method,
+      headers,
+      body: JSON.stringify(body),
+    });
     const { data, message } = (await reply.json()) as { data: T; message: string }; // the envelope
     if (!reply.ok) throw new Error(`${path}: ${message}`);
     return { data, readyAt: Number(reply.headers.get('x-ready-at')) };
   };
-  const ingest = async (records: object[]) => (await call<{ accepted: number }>('/ingest', { records })).data;
+  const ingest = async (records: object[]) =>
+    (await call<{ accepted: number }>('/ingest', { records })).data;
   const all = Promise.all.bind(Promise);
   const setPaused = (ids: string[], what: 'pause' | 'resume') =>
     all(ids.map((id) => operator.call(`POST /webhooks/:id/${what}`, { id })));
@@ -32,12 +37,19 @@ export async function newAccount(stack: BenchStack) {
     async webhooks(urls: string[]) {
       const ids: string[] = [];
       const headers = { 'X-Secret': 's3cret' };
-      const body = { connectionIds: [connection], httpVerb: 'POST', headers, notificationTypes: [1, 2] };
+      const body = {
+        connectionIds: [connection],
+        httpVerb: 'POST',
+        headers,
+        notificationTypes: [1, 2],
+      };
       let token = apiToken;
       for (const url of urls) {
         // A token may make 600 calls a minute.
         if (ids.length % 500 === 499)
-          token = (await operator.call('POST /accounts/:id/tokens', { id, body: { name: 'bench' } })).value;
+          token = (
+            await operator.call('POST /accounts/:id/tokens', { id, body: { name: 'bench' } })
+          ).value;
         ids.push((await call<{ id: string }>('/webhook', { ...body, url }, token)).data.id);
       }
       return ids;
@@ -48,7 +60,8 @@ export async function newAccount(stack: BenchStack) {
     async pileUp(ids: string[], events: number) {
       await setPaused(ids, 'pause');
       const perCall = Math.min(250, Math.ceil(maxPerCall / ids.length));
-      for (let left = events; left > 0; left -= perCall) await ingest(newEvents(Math.min(perCall, left)));
+      for (let left = events; left > 0; left -= perCall)
+        await ingest(newEvents(Math.min(perCall, left)));
       return () => setPaused(ids, 'resume');
     },
   };

@@ -34,7 +34,11 @@ export async function startCounter(certificates: Certificates, ms: number) {
 }
 
 /** Calls a second from `start` to the `count`th response. */
-export async function arrivalsPerSecond(counter: Counter, count: number, start: () => Promise<unknown>) {
+export async function arrivalsPerSecond(
+  counter: Counter,
+  count: number,
+  start: () => Promise<unknown>,
+) {
   counter.reset();
   const began = performance.now();
   await start();
@@ -47,7 +51,11 @@ export async function arrivalsPerSecond(counter: Counter, count: number, start: 
 export const file = '/portal/portal.js';
 
 /** Requests a second of an address, 16 at a time. */
-export async function requestsPerSecond(url: string, headers: Record<string, string>, count: number) {
+export async function requestsPerSecond(
+  url: string,
+  headers: Record<string, string>,
+  count: number,
+) {
   const began = performance.now();
   let left = count;
   const client = async () => {

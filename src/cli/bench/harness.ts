@@ -36,7 +36,8 @@ export async function compare(
 
 /** Returns the smallest value that at least `share` (0 to 1) of the values do not exceed. */
 export const percentile = (values: number[], share: number): number =>
-  [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;
+  [...values].sort((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ??
+  Number.NaN;
 
 export const median = (values: number[]): number => percentile(values, 0.5);
 
@@ -73,7 +74,10 @@ const withBenchWorker: Change = ({ queues: { producers, consumers }, ...toml }) 
   main: join(root, 'src/dev/bench/worker.ts'),
   queues: {
     producers: [...producers, { binding: 'BARE', queue: 'bare' }],
-    consumers: [...consumers, { queue: 'bare', max_batch_size: 5, max_batch_timeout: 0, max_retries: 0 }],
+    consumers: [
+      ...consumers,
+      { queue: 'bare', max_batch_size: 5, max_batch_timeout: 0, max_retries: 0 },
+    ],
   },
 });
 

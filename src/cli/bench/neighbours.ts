@@ -41,10 +41,18 @@ export const neighbours: Benchmark = async function* ({ small, stack: start }) {
 };
 
 /** Starts `work` so many times a second, whether or not the last has ended, and waits for all. */
-async function paced(perSecond: number, seconds: number, work: () => Promise<unknown>): Promise<void> {
+async function paced(
+  perSecond: number,
+  seconds: number,
+  work: () => Promise<unknown>,
+): Promise<void> {
   const begun: Promise<unknown>[] = [];
   const start = performance.now();
-  for (let next = start; next < start + seconds * 1000; next = start + (begun.length * 1000) / perSecond) {
+  for (
+    let next = start;
+    next < start + seconds * 1000;
+    next = start + (begun.length * 1000) / perSecond
+  ) {
     await wait(Math.max(0, next - performance.now()));
     begun.push(work());
   }
@@ -122,7 +130,9 @@ const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promise<Atta
     const last = Date.now() - 200 * dayMs; // no longer hot
     const startedAt = (i: number) => new Date(last - (i % 365) * dayMs).toISOString();
     for (let call = 0; call < calls / 4; call++)
-      await us.ingest(newEvents(perCall).map((event, i) => ({ ...event, startedAt: startedAt(i) })));
+      await us.ingest(
+        newEvents(perCall).map((event, i) => ({ ...event, startedAt: startedAt(i) })),
+      );
     return { perSecond: 1 / seconds, act: () => stack.minute(0) }; // a full hour
   },
   '1,000 webhooks that catch up after an outage': async (stack, { webhooks, seconds }) => {
@@ -146,7 +156,8 @@ const attacks: { [name: string]: (stack: BenchStack, size: Size) => Promise<Atta
   },
 };
 
-const manyOf = (url: string, count: number) => Array.from({ length: count }, (_, i) => `${url}/${i}`);
+const manyOf = (url: string, count: number) =>
+  Array.from({ length: count }, (_, i) => `${url}/${i}`);
 
 /** Calls an address; without a `status`, whatever it returns. */
 async function get(url: string, headers: Record<string, string>, status?: number): Promise<void> {

@@ -19,7 +19,13 @@ export const startup: Benchmark = async function* ({ small }) {
   }
   const ms = median(times);
   const shown = ms.toFixed(1);
-  yield { what: 'start-up, CPU time', reference: '–', service: `${shown} ms`, figure: shown, bar: '≤ 100' };
+  yield {
+    what: 'start-up, CPU time',
+    reference: '–',
+    service: `${shown} ms`,
+    figure: shown,
+    bar: '≤ 100',
+  };
 };
 
 type Node = { id: number; callFrame: { functionName: string } };

@@ -18,7 +18,13 @@ export function buildClient(): void {
     runProgram('Building the client', `node_modules/${program}`, ...args);
   run('@redocly/cli/bin/cli.js', 'generate-client', '--config', join(sources, 'redocly.yaml'));
   run(
-    ...['typescript/bin/tsc', join(sources, 'index.ts'), '--ignoreConfig', '--strict', '--skipLibCheck'],
+    ...[
+      'typescript/bin/tsc',
+      join(sources, 'index.ts'),
+      '--ignoreConfig',
+      '--strict',
+      '--skipLibCheck',
+    ],
     ...['--target', 'es2024', '--lib', 'es2024,dom', '--types', '', '--module', 'nodenext'],
     ...['--declaration', '--rootDir', sources, '--outDir', clientDirectory],
   );

@@ -15,7 +15,10 @@ export async function demoAccount(
       { provider: 'motive', name: 'Long haul' },
       { provider: 'samsara', name: 'City vans', historyDays: 30, credential, baseUrl },
     ]);
-    await operator.call('PATCH /accounts/:id', { id: opened.accountId, body: { evidenceDays: 90 } });
+    await operator.call('PATCH /accounts/:id', {
+      id: opened.accountId,
+      body: { evidenceDays: 90 },
+    });
     return opened;
   }
   const id = before.connections[1]?.id ?? '';
@@ -28,14 +31,23 @@ export async function demoAccount(
 export async function openAccount(
   operator: Operator,
   name: string,
-  wanted: { provider: string; name: string; credential?: string; baseUrl?: string; historyDays?: number }[],
+  wanted: {
+    provider: string;
+    name: string;
+    credential?: string;
+    baseUrl?: string;
+    historyDays?: number;
+  }[],
 ): Promise<DemoAccount> {
   const { id: accountId } = await operator.call('POST /accounts', { body: { name } });
   const body = { name: 'demo' };
   const token = await operator.call('POST /accounts/:id/tokens', { id: accountId, body });
   const connections = [];
   for (const connection of wanted) {
-    const { id } = await operator.call('POST /accounts/:id/connections', { id: accountId, body: connection });
+    const { id } = await operator.call('POST /accounts/:id/connections', {
+      id: accountId,
+      body: connection,
+    });
     const key = await operator.call('POST /connections/:id/ingest-keys', { id, body });
     connections.push({ id, name: connection.name, ingestKey: key.value });
   }

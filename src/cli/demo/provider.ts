@@ -37,7 +37,9 @@ export async function startDemoProvider(
   port: number,
   quiet: boolean,
 ): Promise<DemoProvider> {
-  const vehicles = [1, 2, 3, 4, 5].map((n) => samsaraVehicle(n, { name: `Van ${n}`, model: 'eCascadia' }));
+  const vehicles = [1, 2, 3, 4, 5].map((n) =>
+    samsaraVehicle(n, { name: `Van ${n}`, model: 'eCascadia' }),
+  );
   const drivers = [1, 2, 3].map((n) => samsaraDriver(n));
   const today = Math.floor(Date.now() / dayMs) * dayMs;
   const days = Array.from({ length: quiet ? 0 : historyDays }, (_, i) => today - (i + 1) * dayMs);
@@ -52,7 +54,9 @@ export async function startDemoProvider(
     trips: history.map(({ vehicle, at }) => samsaraTrip(vehicle, at)),
     events: history
       .filter(() => Math.random() < 0.4)
-      .map(({ vehicle, at }) => samsaraEvent(vehicle, pick(incidents)[1], at + 600_000, somewhere())),
+      .map(({ vehicle, at }) =>
+        samsaraEvent(vehicle, pick(incidents)[1], at + 600_000, somewhere()),
+      ),
   };
   const server = await listen(certificates, port, servedBy(fakeSamsara(data)));
   const secret = randomBytes(32);
@@ -87,4 +91,5 @@ export const somewhere = () => ({
 });
 
 /** One of `values`, which must not be empty. */
-export const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T; // never empty
+export const pick = <T>(values: readonly T[]): T =>
+  values[Math.floor(Math.random() * values.length)] as T; // never empty

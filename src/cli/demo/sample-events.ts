@@ -34,7 +34,8 @@ export async function sendSampleEvents(
   await send(...vehicles);
   for (let sent = 0; !stopped.aborted; sent++) {
     const [word, label] = pick(incidents);
-    if (sent >= 1 && sent <= 3) await send(accident(run, began, sent, vehicles[0]?.vin ?? '', provider.url));
+    if (sent >= 1 && sent <= 3)
+      await send(accident(run, began, sent, vehicles[0]?.vin ?? '', provider.url));
     else if (sent % 2 === 1) await provider.happen(label);
     else
       await send({
@@ -60,7 +61,12 @@ const accident = (run: string, at: Date, level: number, vin: string, media: stri
   ...(level === 3 && {
     reportUrl: `https://reports.demo.example/${run}`,
     evidence: [
-      { kind: 'video', url: mediaLink(media, 'road.mp4'), camera: 'Road', takenAt: at.toISOString() },
+      {
+        kind: 'video',
+        url: mediaLink(media, 'road.mp4'),
+        camera: 'Road',
+        takenAt: at.toISOString(),
+      },
       { kind: 'photo', url: mediaLink(media, 'cab.jpg'), camera: 'Cab', takenAt: at.toISOString() },
     ],
   }),

@@ -34,7 +34,8 @@ export function generateCommand(): Command {
     .action(async (options: FleetOptions) => {
       process.stdout.on('error', () => process.exit()); // the reader has closed the pipe
       for (const record of generateFleet(options))
-        if (!process.stdout.write(`${JSON.stringify(record)}\n`)) await once(process.stdout, 'drain');
+        if (!process.stdout.write(`${JSON.stringify(record)}\n`))
+          await once(process.stdout, 'drain');
     });
 }
 
@@ -53,11 +54,20 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
     depot: pick(depots),
   }));
   for (const { number } of fleet)
-    yield { kind: 'driver', sourceId: `driver-${number}`, name: `Driver ${number}`, licenseState: 'CO' };
+    yield {
+      kind: 'driver',
+      sourceId: `driver-${number}`,
+      name: `Driver ${number}`,
+      licenseState: 'CO',
+    };
   for (const { number, depot } of fleet)
     yield {
       ...{ kind: 'vehicle', sourceId: `vehicle-${number}`, name: `${depot.town} ${number}` },
-      ...{ groups: [depot.town], vin: `1FD${number.padStart(14, '0')}`, licensePlate: `FL-${number}` },
+      ...{
+        groups: [depot.town],
+        vin: `1FD${number.padStart(14, '0')}`,
+        licensePlate: `FL-${number}`,
+      },
       ...{ make: 'Freightliner', model: 'Cascadia', fuelType: 'diesel' },
       year: Math.floor(between(2018, 2026)),
       odometerKm: rounded(between(5_000, 400_000), 1),
@@ -71,7 +81,8 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
       for (let trip = 1; trip <= 5; trip++) {
         const tripId = `trip-${number}-${date}-${trip}`;
         const there = around(depot, 0.4);
-        const distanceKm = 130 * Math.hypot(there.latitude - here.latitude, there.longitude - here.longitude);
+        const distanceKm =
+          130 * Math.hypot(there.latitude - here.latitude, there.longitude - here.longitude);
         const ms = (distanceKm / between(35, 75)) * hourMs + between(2, 8) * minuteMs;
         yield {
           ...{ kind: 'trip', sourceId: tripId, ...driven, startLocation: here, endLocation: there },
@@ -81,8 +92,15 @@ export function* generateFleet({ vehicles, days, start, seed }: FleetOptions): G
         if (between(0, 100_000) < distanceKm * incidents.length)
           yield {
             ...{ kind: 'safetyEvent', sourceId: `event-${tripId}`, ...driven, trip: tripId },
-            ...{ incidentTypes: [pick(incidents)], startedAt: time(at + between(0, ms)), location: there },
-            ...{ maxSpeedKph: rounded(between(50, 130), 1), speedLimitKph: pick([50, 70, 90, 110]) },
+            ...{
+              incidentTypes: [pick(incidents)],
+              startedAt: time(at + between(0, ms)),
+              location: there,
+            },
+            ...{
+              maxSpeedKph: rounded(between(50, 130), 1),
+              speedLimitKph: pick([50, 70, 90, 110]),
+            },
           };
         at += ms + between(10, 45) * minuteMs;
         here = there;

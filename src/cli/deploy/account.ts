@@ -40,7 +40,10 @@ export async function lookUp(api: Api, plan: Plan) {
 }
 
 /** The place for what is missing: the jurisdiction of a known database. @throws Stopped */
-export function placeBeside(database: Store | undefined, { database: name, place }: Plan): Residency {
+export function placeBeside(
+  database: Store | undefined,
+  { database: name, place }: Plan,
+): Residency {
   if (database?.jurisdiction === undefined) return place; // or Cloudflare does not say
   const { jurisdiction } = database;
   if (place.jurisdiction && place.jurisdiction !== jurisdiction)

@@ -16,13 +16,17 @@ const Enabled = v.object({ enabled: v.boolean() });
 /** The Worker's address: its domain, or one below workers.dev; a cell's is its router's. @throws Stopped */
 export async function originOf(api: Api, { origin, cell, worker }: Plan): Promise<string> {
   if (cell && !origin)
-    throw new Stopped(`The cell ${cell} has no address of its own: pass the router's host as --domain.`);
+    throw new Stopped(
+      `The cell ${cell} has no address of its own: pass the router's host as --domain.`,
+    );
   return origin ?? `https://${await hostAtWorkersDev(api, worker)}`;
 }
 
 async function hostAtWorkersDev(api: Api, worker: string): Promise<string> {
   const what = 'Looking for an address below workers.dev, without a --domain,';
-  const { subdomain } = await api(what, Subdomain, '/workers/subdomain', { otherwise: noWorker(none) });
+  const { subdomain } = await api(what, Subdomain, '/workers/subdomain', {
+    otherwise: noWorker(none),
+  });
   if (!subdomain) throw new Stopped(`${what} failed: the account has none. ${noSubdomain}`);
   return `${worker}.${subdomain}.workers.dev`;
 }
@@ -45,7 +49,9 @@ export async function addressesOf(api: Api, worker: string): Promise<Address[]> 
       end: [`/workers/domains/${id}`, { method: 'DELETE' }],
     }),
   );
-  return enabled ? [...attached, { host: await hostAtWorkersDev(api, worker), end: [path, off] }] : attached;
+  return enabled
+    ? [...attached, { host: await hostAtWorkersDev(api, worker), end: [path, off] }]
+    : attached;
 }
 
 /** Has a host lead to a Worker as well, if it leads nowhere or to one of `from`. Returns whether this is new. @throws Stopped */
@@ -56,7 +62,8 @@ export async function attach(
   from: string[] | 'anything' = [],
 ): Promise<boolean> {
   const what = `Attaching ${host}`;
-  const otherwise = 'Choose another --domain, or add --take-over to have it lead to the service instead.';
+  const otherwise =
+    'Choose another --domain, or add --take-over to have it lead to the service instead.';
   const domains = await api(what, Domains, '/workers/domains');
   const holder = domains.find(({ hostname }) => hostname === host)?.service;
   if (holder === worker) return false;
@@ -67,7 +74,9 @@ export async function attach(
   const own = domains.filter(({ service }) => service === worker);
   const origins = [...own, { hostname: host }].map(({ hostname }) => ({ hostname }));
   const path = `/workers/scripts/${worker}/domains`;
-  const { conflicting } = await api(what, Changes, `${path}/changeset?replace_state=true`, { body: origins });
+  const { conflicting } = await api(what, Changes, `${path}/changeset?replace_state=true`, {
+    body: origins,
+  });
   if (conflicting.length > 0 && !takeOver)
     throw new Stopped(`${host} has DNS records of something else. ${otherwise}`);
   const body = {
@@ -87,6 +96,8 @@ export async function giveUp(api: Api, worker: string, host: string, origin: str
   const hosts = addresses.map((one) => one.host).join(', ') || 'no host does';
   if (!found) throw new Stopped(`${host} does not lead to the Worker ${worker}: ${hosts}.`);
   if (origin === `https://${host}`)
-    throw new Stopped(`${host} is the address of ${worker}. Deploy it with another --domain first, or none.`);
+    throw new Stopped(
+      `${host} is the address of ${worker}. Deploy it with another --domain first, or none.`,
+    );
   await api(`Giving up ${host}`, v.unknown(), ...found.end);
 }

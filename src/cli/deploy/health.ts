@@ -20,7 +20,10 @@ export type Expected = {
 };
 
 /** Waits until a service responds. Returns its problem, if it has one. @throws Stopped */
-export async function waitForHealth(url: string, expected: Expected = {}): Promise<string | undefined> {
+export async function waitForHealth(
+  url: string,
+  expected: Expected = {},
+): Promise<string | undefined> {
   const { version, cells = [], cell } = expected;
   const names = [...cells].sort().join();
   for (const end = Date.now() + 180_000; Date.now() < end; await wait(2000)) {

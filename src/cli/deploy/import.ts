@@ -5,7 +5,9 @@ import { type Api, must, type Wrangler } from '../project/cloudflare.ts';
 /** Queries the database for names. `what` describes failures. */
 export type Query = (what: string, sql: string) => Promise<string[]>;
 
-const Results = v.array(v.object({ results: v.array(v.looseObject({ name: v.optional(v.string()) })) }));
+const Results = v.array(
+  v.object({ results: v.array(v.looseObject({ name: v.optional(v.string()) })) }),
+);
 
 export const queryIn =
   (api: Api, databaseId: string): Query =>

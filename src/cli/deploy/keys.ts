@@ -15,7 +15,8 @@ const keys: { [secret: string]: [file: string, make: () => string] } = {
   HEADER_KEYS: ['header.keys', () => `k1:${randomBytes(32).toString('base64')}`],
 };
 
-export const folderOf = (account: string, worker: string) => join(localDirectory, 'deploy', account, worker);
+export const folderOf = (account: string, worker: string) =>
+  join(localDirectory, 'deploy', account, worker);
 
 export const operatorKeyFile = (folder: string): string => join(folder, 'operator.key');
 
@@ -74,7 +75,8 @@ function keysOfOthers(folder: string, origin: string | undefined, file: string):
   const isOfOther = (keys: string) => {
     const configuration = join(dirname(keys), 'wrangler.json');
     return (
-      existsSync(configuration) && JSON.parse(readFileSync(configuration, 'utf8')).vars?.ORIGIN === origin
+      existsSync(configuration) &&
+      JSON.parse(readFileSync(configuration, 'utf8')).vars?.ORIGIN === origin
     );
   };
   const found = globSync(join(dirname(folder), '*/header.keys')).find(isOfOther);

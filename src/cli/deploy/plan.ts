@@ -2,7 +2,12 @@ import { readToml, renamed, withOwnNamespaces } from '../project/toml.ts';
 import { type Settings, varsFor } from './settings.ts';
 
 /** The ids of the Worker's bindings, and whether there is a bucket, and in which jurisdiction. */
-export type Ids = { namespace: string; database: string; bucket: boolean; jurisdiction: string | undefined };
+export type Ids = {
+  namespace: string;
+  database: string;
+  bucket: boolean;
+  jurisdiction: string | undefined;
+};
 
 /** Cloud regions beside those of D1, near which Cloudflare can run a Worker. Those of Asia are too far apart. */
 const nearby: { [region: string]: string } = {
@@ -24,7 +29,10 @@ export function planOf(settings: Settings) {
   const worker = name ?? toml.name;
   const [bucket] = toml.r2_buckets;
   const [namespace] = toml.kv_namespaces;
-  const database = { ...toml.d1_databases[0], database_name: named(toml.d1_databases[0].database_name) };
+  const database = {
+    ...toml.d1_databases[0],
+    database_name: named(toml.d1_databases[0].database_name),
+  };
   const queues = [...toml.queues.producers, ...toml.queues.consumers].map(({ queue }) => queue);
   const replicas = settings.replicas === 'true';
   return {
@@ -62,7 +70,11 @@ export function planOf(settings: Settings) {
       ratelimits: withOwnNamespaces(worker, toml.ratelimits),
       vars: { ...toml.vars, ...varsFor(settings), ORIGIN: origin },
       // The nearest replica is the client's only if the Worker runs near the client.
-      placement: replicas ? undefined : nearby[region] ? { region: nearby[region] } : toml.placement,
+      placement: replicas
+        ? undefined
+        : nearby[region]
+          ? { region: nearby[region] }
+          : toml.placement,
       workers_dev: keepsWorkersDev || (!cell && !domain),
       preview_urls: false,
     }),

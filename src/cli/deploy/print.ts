@@ -10,7 +10,8 @@ import { inLines, placeWarning, type Settings, withKept } from './settings.ts';
 import { tryUpload, writeConfiguration } from './upload.ts';
 
 export const report = (line: string): void => console.log(`✓ ${line}`);
-export const warn = (text: string): void => console.log(`! ${text[0]?.toUpperCase()}${text.slice(1)}`);
+export const warn = (text: string): void =>
+  console.log(`! ${text[0]?.toUpperCase()}${text.slice(1)}`);
 
 /** Goes as far as a deploy can without an account, and prints its steps. @throws Stopped */
 export async function rehearse(given: Settings, cells: Cells | undefined): Promise<void> {

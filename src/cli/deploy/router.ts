@@ -13,7 +13,9 @@ export const routerOption = new Option(
   '--router <cells>',
   `deploy the router in front of these cells, such as ${example}`,
 ).argParser((text): Cells => {
-  const pairs = text.split(',').map((pair) => /^([^=]+)=([a-z0-9][a-z0-9-]*)$/.exec(pair.trim()) ?? []);
+  const pairs = text
+    .split(',')
+    .map((pair) => /^([^=]+)=([a-z0-9][a-z0-9-]*)$/.exec(pair.trim()) ?? []);
   const cells = new Map(pairs.map(([, name = '', worker = '']) => [name, worker]));
   const areNames = [...cells.keys()].every((name) => cellName.test(name));
   if (areNames && cells.size === pairs.length && cells.has(mainCell)) return cells;
@@ -48,7 +50,11 @@ export async function addressOf(
     throw new Stopped(
       `The Worker ${name} is a deployment of the service. Choose another --name for the router.`,
     );
-  const deployed = [...cells].map(([cell, worker], i) => ({ cell, worker, vars: found[i]?.vars ?? {} }));
+  const deployed = [...cells].map(([cell, worker], i) => ({
+    cell,
+    worker,
+    vars: found[i]?.vars ?? {},
+  }));
   const origin = domain ? `https://${domain}` : deployed.find(({ vars }) => vars.CELL)?.vars.ORIGIN;
   const wrong = deployed.filter(({ cell, vars }) => vars.CELL !== cell || vars.ORIGIN !== origin);
   if (origin && wrong.length === 0) return origin;
@@ -57,5 +63,7 @@ export async function addressOf(
     const named = worker === toml.name ? '' : ` --name ${worker}`;
     return `\n  npm run deploy --${named} --cell ${cell} --domain ${host}`;
   });
-  throw new Stopped(`These are not deployed as cells of ${host}. Deploy them first:${commands.join('')}`);
+  throw new Stopped(
+    `These are not deployed as cells of ${host}. Deploy them first:${commands.join('')}`,
+  );
 }

@@ -86,4 +86,5 @@ export async function mustHaveSchema(query: Query, database: string): Promise<vo
     );
 }
 
-const lacking = (some: string[], all: string[]): string[] => all.filter((one) => !some.includes(one));
+const lacking = (some: string[], all: string[]): string[] =>
+  all.filter((one) => !some.includes(one));

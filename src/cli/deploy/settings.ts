@@ -37,7 +37,10 @@ function setting(flags: string, about: string, variable = '', schema = accepted(
   option.env(`${prefix}${option.name().toUpperCase().replaceAll('-', '_')}`);
   if (schema)
     option.argParser((text) => {
-      const { issues: [issue] = [] } = v.safeParse(schema, variable && text === none ? undefined : text);
+      const { issues: [issue] = [] } = v.safeParse(
+        schema,
+        variable && text === none ? undefined : text,
+      );
       if (issue) throw new InvalidArgumentError(`It ${issue.message}${variable && ', or none'}.`);
       return text;
     });
@@ -63,16 +66,27 @@ export const settings = [
   setting('--retention-days <n>', 'days to keep deliveries', 'DELIVERY_RETENTION_DAYS'),
   setting('--hot-days <n>', 'days until events and trips are archived; 0: never', 'HOT_DAYS'),
   setting('--map-style-url <url>', 'map style that browsers load; none: outlines', 'MAP_STYLE_URL'),
-  setting('--replicas [choice]', 'read lists from replicas of D1 in each region', 'READ_REPLICAS').preset(
-    'true',
-  ),
+  setting(
+    '--replicas [choice]',
+    'read lists from replicas of D1 in each region',
+    'READ_REPLICAS',
+  ).preset('true'),
   setting('--location <place>', 'where to create the database, for good').choices(locations),
   setting('--jurisdiction <name>', 'where data is stored, for good').choices(jurisdictions),
 ];
 
-type Stored = 'cell' | 'domain' | 'emailFrom' | 'retentionDays' | 'hotDays' | 'mapStyleUrl' | 'replicas';
+type Stored =
+  | 'cell'
+  | 'domain'
+  | 'emailFrom'
+  | 'retentionDays'
+  | 'hotDays'
+  | 'mapStyleUrl'
+  | 'replicas';
 
-export type Settings = { [name in Stored | 'name' | 'location' | 'jurisdiction']?: string | undefined };
+export type Settings = {
+  [name in Stored | 'name' | 'location' | 'jurisdiction']?: string | undefined;
+};
 
 const nameOf = (one: (typeof settings)[number]) => one.attributeName() as keyof Settings; // each is one
 
@@ -83,7 +97,9 @@ export function settingsIn(program: Command, args: string[]): Settings {
     program.addOption(one);
   }
   refuseMisspelt(program);
-  const given = args.filter((arg, at) => arg !== '' && args[at + 1] !== '' && !/^--[\w-]+=$/.test(arg));
+  const given = args.filter(
+    (arg, at) => arg !== '' && args[at + 1] !== '' && !/^--[\w-]+=$/.test(arg),
+  );
   return program.parse(given, { from: 'user' }).opts<Settings>();
 }
 

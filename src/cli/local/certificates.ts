@@ -15,7 +15,13 @@ export async function certificates(directory: string): Promise<Certificates> {
     notAfterDate: new Date(Date.now() + 5 * 365 * dayMs),
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', keyCertSign: true, digitalSignature: true, keyEncipherment: true, critical: true },
+      {
+        name: 'keyUsage',
+        keyCertSign: true,
+        digitalSignature: true,
+        keyEncipherment: true,
+        critical: true,
+      },
       { name: 'extKeyUsage', serverAuth: true },
       {
         name: 'subjectAltName',

@@ -11,7 +11,10 @@ type Configuration = { name: string; [key: string]: unknown };
 /** Rate limits that nothing reaches. */
 export const unlimited: Change = (toml) => ({
   ...toml,
-  ratelimits: toml.ratelimits.map((one) => ({ ...one, simple: { ...one.simple, limit: 1_000_000_000 } })),
+  ratelimits: toml.ratelimits.map((one) => ({
+    ...one,
+    simple: { ...one.simple, limit: 1_000_000_000 },
+  })),
 });
 
 const strictFile = (name: string): string => join(root, `src/dev/strict/${name}.ts`);

@@ -107,7 +107,8 @@ async function end(child: ChildProcess, directory: string): Promise<void> {
 export function endLeftOver(directory: string): void {
   if (!existsSync(pidFile(directory))) return;
   const pid = Number(readFileSync(pidFile(directory), 'utf8'));
-  const command = spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' }).stdout ?? '';
+  const command =
+    spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' }).stdout ?? '';
   if (command.includes('wrangler') && command.includes(directory)) signal(pid, 'SIGKILL');
   rmSync(pidFile(directory), { force: true });
 }

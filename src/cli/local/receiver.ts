@@ -54,11 +54,16 @@ export const servedBy =
     const response = await serve(
       new Request(new URL(url, `http://${headers.host}`), {
         method,
-        headers: Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]),
+        headers: Object.entries(headers).map(([name, value]): [string, string] => [
+          name,
+          String(value),
+        ]),
         ...(body.length > 0 && { body }),
       }),
     );
-    reply.writeHead(response.status, Object.fromEntries(response.headers)).end(await response.bytes());
+    reply
+      .writeHead(response.status, Object.fromEntries(response.headers))
+      .end(await response.bytes());
   };
 
 /** Listens over HTTPS, and passes each request to `handle` as soon as its headers are in. */

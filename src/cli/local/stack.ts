@@ -78,7 +78,9 @@ export async function startStack({
     ...['--assets', ownSite(directory), '--persist-to', state],
     // They are for the first configuration, which is the router's otherwise.
     ...(alone ? ['--env-file', first.file] : []),
-    ...(alone ? Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]) : []),
+    ...(alone
+      ? Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`])
+      : []),
   ]);
   return {
     ...server,
@@ -99,17 +101,21 @@ function secretsOf(directory: string, cell = mainCell) {
       cell === mainCell
         ? `local:${randomBytes(32).toString('base64')}`
         : secretsOf(directory).secrets.HEADER_KEYS;
-    writeFileSync(file, `OPERATOR_KEY=${operatorKey}\nHEADER_KEYS=${headerKeys}\n`, { mode: 0o600 });
+    writeFileSync(file, `OPERATOR_KEY=${operatorKey}\nHEADER_KEYS=${headerKeys}\n`, {
+      mode: 0o600,
+    });
   }
   const secrets = parseEnv(readFileSync(file, 'utf8'));
   const operatorKey = secrets.OPERATOR_KEY;
-  if (!operatorKey) throw new Error(`${file} has no OPERATOR_KEY; delete the file to get a new one`);
+  if (!operatorKey)
+    throw new Error(`${file} has no OPERATOR_KEY; delete the file to get a new one`);
   return { file, secrets, operatorKey };
 }
 
 /** Copies the built site, so that a later build cannot remove pages from a running service. */
 function ownSite(directory: string): string {
-  if (!existsSync(siteDirectory)) throw new Error('The docs are not built. Run npm run assets first');
+  if (!existsSync(siteDirectory))
+    throw new Error('The docs are not built. Run npm run assets first');
   const site = join(directory, 'site');
   rmSync(site, { recursive: true, force: true });
   cpSync(siteDirectory, site, { recursive: true });

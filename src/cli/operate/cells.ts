@@ -39,7 +39,11 @@ function cellsToChoose({ cell }: Service, error: unknown): string[] {
 }
 
 /** The first cell that knows what is asked about, and its reply. @throws ApiError */
-async function firstToKnow<T>(baseUrl: string, cells: string[], ask: (operator: Operator) => Promise<T>) {
+async function firstToKnow<T>(
+  baseUrl: string,
+  cells: string[],
+  ask: (operator: Operator) => Promise<T>,
+) {
   let refusal: unknown;
   for (const cell of cells)
     try {
@@ -75,14 +79,19 @@ export async function askAll<C extends Call>(
     const cells = cellsToChoose(service, error);
     const ask = async (cell: string) => {
       try {
-        return { cell, data: await operatorOf(serviceAt(service.baseUrl, cell)).call(call, ...asked) };
+        return {
+          cell,
+          data: await operatorOf(serviceAt(service.baseUrl, cell)).call(call, ...asked),
+        };
       } catch (error) {
         if (error instanceof ApiError) return inCell(cell, error);
         throw error;
       }
     };
     const replies = await Promise.all(cells.map(ask));
-    const failures = replies.filter((reply) => reply instanceof ApiError).map(({ message }) => message);
+    const failures = replies
+      .filter((reply) => reply instanceof ApiError)
+      .map(({ message }) => message);
     if (failures.length === cells.length) throw new ApiError(failures.join('; '));
     for (const failure of failures) console.error(`fleet: ${printable(failure)}`);
     if (failures.length > 0) process.exitCode = 1;

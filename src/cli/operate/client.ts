@@ -43,7 +43,9 @@ export type Data<C extends Call> = v.InferOutput<Calls[C]['reply']>;
 /** The parameters of a call: the ids in its path, a query, and a body. */
 export type Given<C extends Call> =
   Partial<Asked<Calls[C]>> extends Asked<Calls[C]> ? [asked?: Asked<Calls[C]>] : [Asked<Calls[C]>];
-type Asked<O extends Operation> = { [name in Ids<O['call']>]: string } & { headers?: Headings } & (O extends {
+type Asked<O extends Operation> = { [name in Ids<O['call']>]: string } & {
+  headers?: Headings;
+} & (O extends {
     body: infer B extends v.GenericSchema;
   }
     ? { body: v.InferInput<B> }
@@ -73,7 +75,11 @@ export function operatorOf({ baseUrl, operatorKey, cell }: Service): Operator {
       value === undefined ? [] : [[name, value]],
     );
     const url = `${baseUrl}/operator${filled}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`;
-    const init = { method, headers: { ...headers, ...more }, body: body ? JSON.stringify(body) : null };
+    const init = {
+      method,
+      headers: { ...headers, ...more },
+      body: body ? JSON.stringify(body) : null,
+    };
     return envelope<never[]>(url, init).catch((error) => {
       if (!(error instanceof ApiError && error.message.startsWith('401 '))) throw error;
       const which = cell ? `The cell ${cell}` : 'The service';
@@ -158,7 +164,8 @@ export async function insist<T>(
       return await call();
     } catch (error) {
       if (!(error instanceof ApiError && error.reasons.temporary)) throw error;
-      if (tries === maxTries) throw new ApiError(`${error.message}. Run the same command again to continue`);
+      if (tries === maxTries)
+        throw new ApiError(`${error.message}. Run the same command again to continue`);
       const { retryAfter = 0 } = error.reasons;
       await wait(retryAfter > 0 ? retryAfter * 1000 : Math.min(250 * 2 ** tries, longestWaitMs));
     }

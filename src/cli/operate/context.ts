@@ -22,7 +22,9 @@ export function serviceAt(givenUrl?: string, givenCell?: string): Service {
     throw new ApiError(`--url (or FLEET_URL) must begin with https:// or http://, unlike ${url}`);
   const baseUrl = url?.replace(/\/$/, '') ?? local?.baseUrl;
   if (!baseUrl)
-    throw new ApiError('There is no local service yet. Run npm start, or name another service with --url');
+    throw new ApiError(
+      'There is no local service yet. Run npm start, or name another service with --url',
+    );
   const { FLEET_OPERATOR_KEY: plain, [keyVariable(cell ?? mainCell)]: ofCell } = process.env;
   const ofMain = cell ? (ofCell ?? plain) : (plain ?? ofCell);
   const given = cell && cell !== mainCell ? ofCell : ofMain;
@@ -31,7 +33,9 @@ export function serviceAt(givenUrl?: string, givenCell?: string): Service {
   const ofLocal = cell ? local?.cells?.[cell] : local?.operatorKey;
   const operatorKey = given ?? (baseUrl === local?.baseUrl ? ofLocal : undefined);
   if (!operatorKey)
-    throw new ApiError(`Set ${keyVariable(cell)} to the OPERATOR_KEY of the ${cell ? 'cell' : 'service'}`);
+    throw new ApiError(
+      `Set ${keyVariable(cell)} to the OPERATOR_KEY of the ${cell ? 'cell' : 'service'}`,
+    );
   return { baseUrl, operatorKey, cell };
 }
 

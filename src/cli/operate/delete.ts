@@ -54,9 +54,14 @@ const noTerminal = (instead: string): string =>
   `stdin is not a terminal; pass ${instead}. Nothing has changed`;
 
 /** Continues until nothing is left. If this is interrupted, the service continues by itself. */
-async function toTheEnd(operator: Operator, id: string, { deletion }: DeletionProgress): Promise<object> {
+async function toTheEnd(
+  operator: Operator,
+  id: string,
+  { deletion }: DeletionProgress,
+): Promise<object> {
   for (let left = deletion; left; ) {
-    if (left.problem) throw new ApiError(`It fails, and is tried again every ten minutes: ${left.problem}`);
+    if (left.problem)
+      throw new ApiError(`It fails, and is tried again every ten minutes: ${left.problem}`);
     if (process.stderr.isTTY)
       console.error(printable(`${left.step} (${left.stepsDone + 1} of ${left.steps})`));
     left = (await operator.call('POST /deletions/:id/continue', { id })).deletion;

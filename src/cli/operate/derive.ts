@@ -25,7 +25,13 @@ type Schema = {
 type Field = { name: string; schema: Schema; required: boolean };
 type Operation = {
   summary: string;
-  parameters?: { name: string; in: string; description: string; schema: Schema; required?: boolean }[];
+  parameters?: {
+    name: string;
+    in: string;
+    description: string;
+    schema: Schema;
+    required?: boolean;
+  }[];
   requestBody?: { content: { 'application/json': { schema: Schema } } };
 };
 
@@ -33,7 +39,9 @@ type Operation = {
 const document: {
   paths: { [path: string]: { [method: string]: Operation } };
   components: { schemas: { [name: string]: Schema } };
-} = JSON.parse(readFileSync(join(root, 'src/docs/openapi/published/openapi.operator.json'), 'utf8'));
+} = JSON.parse(
+  readFileSync(join(root, 'src/docs/openapi/published/openapi.operator.json'), 'utf8'),
+);
 
 /** Options that are shorter than the names of their fields. */
 const shorter: { [field: string]: string } = {
@@ -61,7 +69,8 @@ const ofEverybody: Call[] = ['GET /accounts', 'GET /deletions', 'GET /deliveries
 export function derived(group: string, [usage, call, fixed, description]: Derived): Command {
   const [name = '', ...named] = usage.replace(/[<>]/g, '').split(' ');
   const [method = '', path = ''] = call.split(' ');
-  const operation = document.paths[`/operator${path.replace(/:(\w+)/g, '{$1}')}`]?.[method.toLowerCase()];
+  const operation =
+    document.paths[`/operator${path.replace(/:(\w+)/g, '{$1}')}`]?.[method.toLowerCase()];
   if (!operation) throw new Error(`${call} is not documented`);
   const command = new Command(name).description(description ?? operation.summary);
   const owner = /^\/([\w-]+)s\/:id/.exec(path)?.[1];
@@ -87,7 +96,10 @@ export function derived(group: string, [usage, call, fixed, description]: Derive
       if (value !== undefined) body[name] = await typedValue(name, schema, value);
     }
     const id = args.get('id') ?? (owner && given[new Option(`--${owner}`).attributeName()]);
-    const asked = { ...(id !== undefined && { id }), [operation.requestBody ? 'body' : 'query']: body };
+    const asked = {
+      ...(id !== undefined && { id }),
+      [operation.requestBody ? 'body' : 'query']: body,
+    };
     const request = [asked] as never[] as [never]; // as the document says
     if (!ofEverybody.includes(call))
       return show(command, await operatorFor(command).call(call, ...request), shapeOf(call));
@@ -107,7 +119,8 @@ function fieldsOf({ parameters = [], requestBody }: Operation): Field[] {
         required,
       }));
   const { $ref = '' } = requestBody.content['application/json'].schema;
-  const { properties = {}, required = [] } = document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {};
+  const { properties = {}, required = [] } =
+    document.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {};
   return Object.entries(properties).map(([name, schema]) => ({
     name,
     schema,
@@ -117,7 +130,9 @@ function fieldsOf({ parameters = [], requestBody }: Operation): Field[] {
 
 function optionOf({ name, schema, required }: Field): Option {
   const { type, description = '', enum: choices, default: usual, items } = schema;
-  const about = description.replace('null or missing', 'leave it out').replaceAll(/\bnull\b/g, '""');
+  const about = description
+    .replace('null or missing', 'leave it out')
+    .replaceAll(/\bnull\b/g, '""');
   const long = shorter[name] ?? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const isSecret = secrets.includes(name);
   const hints = [
@@ -128,7 +143,8 @@ function optionOf({ name, schema, required }: Field): Option {
     isNullable(schema) && !description.includes('null') && '"" for none.',
     isSecret && '- reads it from stdin.',
   ];
-  const flags = type === 'boolean' ? `--${usual === true ? 'no-' : ''}${long}` : `--${long} <value>`;
+  const flags =
+    type === 'boolean' ? `--${usual === true ? 'no-' : ''}${long}` : `--${long} <value>`;
   const option = new Option(flags, [about, ...hints.filter(Boolean)].join(' '));
   return isSecret && required ? option.default('-', 'stdin') : option.makeOptionMandatory(required);
 }
@@ -154,6 +170,8 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new ApiError(`Cannot read ${file} as JSON: ${error instanceof Error ? error.message : error}`);
+    throw new ApiError(
+      `Cannot read ${file} as JSON: ${error instanceof Error ? error.message : error}`,
+    );
   }
 }

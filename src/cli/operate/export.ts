@@ -12,21 +12,31 @@ export const exportCommand = (): Command =>
   new Command('export')
     .description("Export an account's lists as files, each with all connections")
     .requiredOption('--account <id>', 'account to export')
-    .option('--lists <names>', 'lists separated by commas, such as trips,safety-events (default: all)')
+    .option(
+      '--lists <names>',
+      'lists separated by commas, such as trips,safety-events (default: all)',
+    )
     .addOption(
-      new Option('--format <format>', 'format of the files').choices(['csv', 'parquet']).default('csv'),
+      new Option('--format <format>', 'format of the files')
+        .choices(['csv', 'parquet'])
+        .default('csv'),
     )
     .option('--from <time>', 'only events, trips and accidents since a time')
     .option('--to <time>', 'only those before a time')
     .option('--output <folder>', 'folder for the files', '.')
-    .addHelpText('after', '\nThe files hold personal data. The service keeps them for seven days, too.')
+    .addHelpText(
+      'after',
+      '\nThe files hold personal data. The service keeps them for seven days, too.',
+    )
     .action(async ({ account: id, lists, format, from, to, output }, command) => {
       const operator = operatorFor(command);
       mkdirSync(output, { recursive: true });
       const body = { lists: lists?.split(','), format, from, to };
       const asked = await operator.call('POST /accounts/:id/exports', { id, body });
       const find = async () => {
-        const all = await insist(maxTries, () => operator.call('GET /accounts/:id/exports', { id }));
+        const all = await insist(maxTries, () =>
+          operator.call('GET /accounts/:id/exports', { id }),
+        );
         return all.find((one) => one.id === asked.id);
       };
       let found = await find();

@@ -17,7 +17,13 @@ type CallResult = {
   unchanged: number;
   rejected: { index: number; message: string }[];
   heldBack?: number;
-  warnings?: { field: string; message: string; records: number; index: number; otherIndex?: number }[];
+  warnings?: {
+    field: string;
+    message: string;
+    records: number;
+    index: number;
+    otherIndex?: number;
+  }[];
   moreWarnings?: number;
 };
 
@@ -39,91 +45,103 @@ export function importCommand(): Command {
         .choices(['utf-8', 'windows-1252', 'utf-16le'])
         .default('utf-8'),
     )
-    .action(async (file, { connection, kind, notify = false, dryRun = false, encoding }, command) => {
-      // Loads the declarations of all records, which would slow down other commands.
-      const { readRecords } = await import('./import/read.ts');
-      const size = sizeOf(file);
-      const operator = operatorFor(command);
-      const key = await operator.call('POST /connections/:id/ingest-keys', {
-        id: connection,
-        body: { name: 'import', expiresAt: new Date(Date.now() + dayMs).toISOString() },
-      });
-      const rejectedFile = `${file}.rejected.ndjson`;
-      rmSync(rejectedFile, { force: true });
-      const counts = { accepted: 0, unchanged: 0, rejected: 0, heldBack: 0 };
-      const firstRejected: string[] = [];
-      const warned = new Map<string, { lines: number[]; records: number }>();
-      let others = 0;
-      const reject = ({ line, record }: Line, message: string) => {
-        if (counts.rejected++ < maxFirstRejected)
-          firstRejected.push(`\n  line ${line}: ${printable(message)}`);
-        appendFileSync(rejectedFile, `${JSON.stringify({ line, message, record })}\n`);
-      };
-      // A dry run stores no vehicles for the calls that follow.
-      const vehicles = new Set<unknown>();
-      const isInFile = ({ record }: Line) => dryRun && vehicles.has((record as SomeRecord).vehicle);
-      const { json } = command.optsWithGlobals();
-      const bar = json ? undefined : new SingleBar(barOptions); // which draws only at a terminal
-      bar?.start(size, 0, { records: 0, rate: 0 });
-      const started = Date.now();
-      const soFar = () => {
-        const seconds = (Date.now() - started) / 1000;
-        const records = counts.accepted + counts.unchanged + counts.rejected;
-        return { seconds, records, rate: Math.round(records / seconds) };
-      };
-      const url = `${serviceOf(command).baseUrl}/ingest`;
-      const headers = { 'x-api-key': key.value, 'content-type': 'application/json' };
-      const send = async (lines: Line[]) => {
-        const records = lines.map(({ record }) => record as SomeRecord | null);
-        for (const record of records) if (record?.kind === 'vehicle') vehicles.add(record.sourceId);
-        const body = JSON.stringify({ records, notify, dryRun });
-        const call = () => request<CallResult>(url, { method: 'POST', headers, body });
-        const found = await insist(maxTries, call);
-        const { accepted, unchanged, rejected, heldBack = 0, warnings = [], moreWarnings = 0 } = found;
-        others += moreWarnings;
-        counts.accepted += accepted;
-        counts.unchanged += unchanged;
-        counts.heldBack += heldBack;
-        for (const { index, message } of rejected) {
-          const line = lines[index] as Line; // of this call
-          if (message.startsWith('vehicle is neither known') && isInFile(line)) counts.accepted++;
-          else reject(line, message);
+    .action(
+      async (file, { connection, kind, notify = false, dryRun = false, encoding }, command) => {
+        // Loads the declarations of all records, which would slow down other commands.
+        const { readRecords } = await import('./import/read.ts');
+        const size = sizeOf(file);
+        const operator = operatorFor(command);
+        const key = await operator.call('POST /connections/:id/ingest-keys', {
+          id: connection,
+          body: { name: 'import', expiresAt: new Date(Date.now() + dayMs).toISOString() },
+        });
+        const rejectedFile = `${file}.rejected.ndjson`;
+        rmSync(rejectedFile, { force: true });
+        const counts = { accepted: 0, unchanged: 0, rejected: 0, heldBack: 0 };
+        const firstRejected: string[] = [];
+        const warned = new Map<string, { lines: number[]; records: number }>();
+        let others = 0;
+        const reject = ({ line, record }: Line, message: string) => {
+          if (counts.rejected++ < maxFirstRejected)
+            firstRejected.push(`\n  line ${line}: ${printable(message)}`);
+          appendFileSync(rejectedFile, `${JSON.stringify({ line, message, record })}\n`);
+        };
+        // A dry run stores no vehicles for the calls that follow.
+        const vehicles = new Set<unknown>();
+        const isInFile = ({ record }: Line) =>
+          dryRun && vehicles.has((record as SomeRecord).vehicle);
+        const { json } = command.optsWithGlobals();
+        const bar = json ? undefined : new SingleBar(barOptions); // which draws only at a terminal
+        bar?.start(size, 0, { records: 0, rate: 0 });
+        const started = Date.now();
+        const soFar = () => {
+          const seconds = (Date.now() - started) / 1000;
+          const records = counts.accepted + counts.unchanged + counts.rejected;
+          return { seconds, records, rate: Math.round(records / seconds) };
+        };
+        const url = `${serviceOf(command).baseUrl}/ingest`;
+        const headers = { 'x-api-key': key.value, 'content-type': 'application/json' };
+        const send = async (lines: Line[]) => {
+          const records = lines.map(({ record }) => record as SomeRecord | null);
+          for (const record of records)
+            if (record?.kind === 'vehicle') vehicles.add(record.sourceId);
+          const body = JSON.stringify({ records, notify, dryRun });
+          const call = () => request<CallResult>(url, { method: 'POST', headers, body });
+          const found = await insist(maxTries, call);
+          const {
+            accepted,
+            unchanged,
+            rejected,
+            heldBack = 0,
+            warnings = [],
+            moreWarnings = 0,
+          } = found;
+          others += moreWarnings;
+          counts.accepted += accepted;
+          counts.unchanged += unchanged;
+          counts.heldBack += heldBack;
+          for (const { index, message } of rejected) {
+            const line = lines[index] as Line; // of this call
+            if (message.startsWith('vehicle is neither known') && isInFile(line)) counts.accepted++;
+            else reject(line, message);
+          }
+          for (const { index, otherIndex = index, field, message, records } of warnings) {
+            const what = `${field} ${message}`;
+            const lineOf = (index: number) => lines[index]?.line ?? 0;
+            const known = warned.get(what) ?? {
+              lines: [...new Set([index, otherIndex])].map(lineOf),
+              records: 0,
+            };
+            warned.set(what, { ...known, records: known.records + records });
+          }
+          bar?.update(lines.at(-1)?.bytesRead ?? 0, soFar());
+        };
+        try {
+          await sendAll(callsOf(readRecords(file, kind, encoding), reject), send);
+        } finally {
+          bar?.stop();
+          await operator.call('DELETE /tokens/:id', { id: key.id });
         }
-        for (const { index, otherIndex = index, field, message, records } of warnings) {
-          const what = `${field} ${message}`;
-          const lineOf = (index: number) => lines[index]?.line ?? 0;
-          const known = warned.get(what) ?? {
-            lines: [...new Set([index, otherIndex])].map(lineOf),
-            records: 0,
-          };
-          warned.set(what, { ...known, records: known.records + records });
-        }
-        bar?.update(lines.at(-1)?.bytesRead ?? 0, soFar());
-      };
-      try {
-        await sendAll(callsOf(readRecords(file, kind, encoding), reject), send);
-      } finally {
-        bar?.stop();
-        await operator.call('DELETE /tokens/:id', { id: key.id });
-      }
-      const { seconds, rate } = soFar();
-      const { heldBack, ...counted } = counts;
-      const found = { ...counted, ...(notify && { heldBack }), seconds, recordsPerSecond: rate };
-      show(command, counts.rejected ? { ...found, rejectedFile } : found);
-      for (const [what, { lines, records }] of warned)
-        console.error(
-          printable(
-            `fleet: ${withNoun(records, 'record', 'records')}, the first in line ${lines.join(' and ')}: ${what}`,
-          ),
-        );
-      if (others > 0) console.error(`fleet: warnings that are left out, since others are worse: ${others}`);
-      if (counts.rejected > 0)
-        console.error(
-          `fleet: records that were rejected: ${counts.rejected}. The first:${firstRejected.join('')}\n` +
-            `All of them, with their reasons: ${rejectedFile}`,
-        );
-      if (counts.rejected > 0 || warned.size > 0) process.exitCode = 1;
-    });
+        const { seconds, rate } = soFar();
+        const { heldBack, ...counted } = counts;
+        const found = { ...counted, ...(notify && { heldBack }), seconds, recordsPerSecond: rate };
+        show(command, counts.rejected ? { ...found, rejectedFile } : found);
+        for (const [what, { lines, records }] of warned)
+          console.error(
+            printable(
+              `fleet: ${withNoun(records, 'record', 'records')}, the first in line ${lines.join(' and ')}: ${what}`,
+            ),
+          );
+        if (others > 0)
+          console.error(`fleet: warnings that are left out, since others are worse: ${others}`);
+        if (counts.rejected > 0)
+          console.error(
+            `fleet: records that were rejected: ${counts.rejected}. The first:${firstRejected.join('')}\n` +
+              `All of them, with their reasons: ${rejectedFile}`,
+          );
+        if (counts.rejected > 0 || warned.size > 0) process.exitCode = 1;
+      },
+    );
 }
 
 const maxTries = 8;
@@ -148,7 +166,9 @@ export async function sendAll(
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
   for await (const call of calls) {
-    const hasVehicles = call.some(({ record }) => (record as { kind?: unknown } | null)?.kind === 'vehicle');
+    const hasVehicles = call.some(
+      ({ record }) => (record as { kind?: unknown } | null)?.kind === 'vehicle',
+    );
     while (underWay.size >= (hasVehicles ? 1 : atOnce)) await Promise.race(underWay);
     // One that fails stays, and ends this.
     const sending: Promise<void> = send(call).then(() => void underWay.delete(sending));

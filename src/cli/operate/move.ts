@@ -19,11 +19,20 @@ export const moveAccountCommand = (): Command =>
     .action(async (id, { to: given, cancel = false }, command) => {
       if (cancel === (given !== undefined)) throw new ApiError('Give either --to CELL or --cancel');
       const operator = operatorFor(command);
-      const { state, to: goesTo, rows, seconds } = await operator.call('GET /accounts/:id/move', { id });
+      const {
+        state,
+        to: goesTo,
+        rows,
+        seconds,
+      } = await operator.call('GET /accounts/:id/move', { id });
       const to = given || goesTo;
       if (!to) throw new ApiError('The account is not being moved');
       const { operatorKey } = serviceAt(serviceOf(command).baseUrl, to);
-      const asked = { id, body: { to, cancel }, headers: { [toAuthorization]: `Bearer ${operatorKey}` } };
+      const asked = {
+        id,
+        body: { to, cancel },
+        headers: { [toAuthorization]: `Bearer ${operatorKey}` },
+      };
       if (state === 'none')
         console.error(
           `Moving ${rows} rows to ${printable(to)}. Until that is done, within ${seconds} seconds, writes of this ` +

@@ -15,7 +15,10 @@ export const removeUserCommand = (): Command =>
       const users = await operator.call('GET /accounts/:id/users', { id });
       const found = users.find((user) => user.email === email.toLowerCase());
       if (!found) throw new ApiError(`This account has no user ${email}`);
-      show(command, await operator.call('DELETE /accounts/:id/users/:userId', { id, userId: found.id }));
+      show(
+        command,
+        await operator.call('DELETE /accounts/:id/users/:userId', { id, userId: found.id }),
+      );
     });
 
 export const auditCommand = (): Command =>

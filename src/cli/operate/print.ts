@@ -21,7 +21,9 @@ export function inText(found: unknown): string {
   const lists = Object.entries(Object(found)).filter(([, value]) => isList(value));
   if (fields.length === 1 && lists.length === 0) return textOf(fields[0]?.[1]);
   const rows = fields.map(([name, value]) => [inWords(name), textOf(value)]);
-  const tables = lists.map(([name, items]) => `\n${inWords(name)}\n${listInText(items as object[])}`);
+  const tables = lists.map(
+    ([name, items]) => `\n${inWords(name)}\n${listInText(items as object[])}`,
+  );
   return [drawn(rows), ...tables].join('\n');
 }
 
@@ -46,7 +48,8 @@ function fieldsOf(thing: object, prefix = ''): [name: string, value: unknown][] 
     if (isList(value)) return [];
     const isEmpty = value === undefined || (Array.isArray(value) && value.length === 0);
     if (isEmpty || value === null) return [[`${prefix}${name}`, null]];
-    if (typeof value === 'object' && !Array.isArray(value)) return fieldsOf(value, `${prefix}${name} `);
+    if (typeof value === 'object' && !Array.isArray(value))
+      return fieldsOf(value, `${prefix}${name} `);
     return [[`${prefix}${name}`, formats.get(name)?.(value) ?? value]];
   });
 }
@@ -56,7 +59,8 @@ const isList = (value: unknown): boolean =>
 
 const hasLists = (thing: object): boolean => Object.values(thing).some(isList);
 
-const healthInWords = (status: number) => ['healthy', 'warning', 'unavailable', 'degraded'][status - 1];
+const healthInWords = (status: number) =>
+  ['healthy', 'warning', 'unavailable', 'degraded'][status - 1];
 
 /** How the values of some fields are shown. */
 const formats = new Map<string, (value: number) => string | undefined>([
@@ -70,7 +74,9 @@ function textOf(value: unknown): string {
   if (value === null || value === undefined) return '–';
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (Array.isArray(value)) return value.map(textOf).join(', ');
-  return printable(String(value).replace(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1 $2Z'));
+  return printable(
+    String(value).replace(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1 $2Z'),
+  );
 }
 
 const gap = '  ';
@@ -89,7 +95,8 @@ function draw(rows: string[][], colWidths: number[] = []) {
 
 /** Draws rows, each on one line. Only where they have more columns of characters, words wrap. */
 function drawn(rows: string[][], columns = Number.POSITIVE_INFINITY): string {
-  const total = (widths: number[]) => widths.reduce((sum, width) => sum + gap.length + width, -gap.length);
+  const total = (widths: number[]) =>
+    widths.reduce((sum, width) => sum + gap.length + width, -gap.length);
   const whole = draw(rows);
   if (total(whole.widths) <= columns) return whole.text;
   const words = draw(rows.map((row) => row.map((text) => text.replaceAll(' ', '\n')))).widths;
@@ -104,7 +111,10 @@ const invisible = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u20
 
 /** Other people's text, with `\u001b` and the like for what a terminal would obey. */
 export const printable = (text: string): string =>
-  text.replace(invisible, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  text.replace(
+    invisible,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** Indented JSON, as safe to print: the escapes are JSON's, so programs read the original. */
 const printableJson = (value: unknown): string =>

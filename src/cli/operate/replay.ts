@@ -20,7 +20,8 @@ export function replayCommand(): Command {
     .option('--yes', 'with --webhook: do not ask')
     .action(async (id, { webhook, since, until, all, dryRun, yes }, command: Command) => {
       if (!id === !webhook) command.error('error: give either a Delivery-Id or --webhook');
-      if (id && (since || until || all || dryRun)) command.error('error: the options need --webhook');
+      if (id && (since || until || all || dryRun))
+        command.error('error: the options need --webhook');
       const operator = operatorFor(command);
       if (id) return show(command, await operator.call('POST /deliveries/:id/replay', { id }));
       const range = { since, until };
@@ -59,11 +60,13 @@ async function replayAll(
   let replayed = 0;
   for (let after: string | undefined; ; ) {
     const body = { ...selection, after };
-    const part: Replayed = await operator.call('POST /webhooks/:id/replay', { id, body }).catch((error) => {
-      if (!after) throw error;
-      const from = new Date(createdAtOf(after)).toISOString();
-      throw new ApiError(`${error.message}. ${replayed} replayed; continue with --since ${from}`);
-    });
+    const part: Replayed = await operator
+      .call('POST /webhooks/:id/replay', { id, body })
+      .catch((error) => {
+        if (!after) throw error;
+        const from = new Date(createdAtOf(after)).toISOString();
+        throw new ApiError(`${error.message}. ${replayed} replayed; continue with --since ${from}`);
+      });
     replayed += part.replayed;
     if (part.next === undefined) return { replayed };
     after = part.next;

@@ -6,7 +6,9 @@ import type { AttemptEntry, ShownDelivery, WebhookHealth } from '../../operator/
 import type { Call, Data } from './client.ts';
 
 type Shown = {
-  [C in Call]?: Data<C> extends (infer Item)[] ? (item: Item) => object : (thing: Data<C>) => object;
+  [C in Call]?: Data<C> extends (infer Item)[]
+    ? (item: Item) => object
+    : (thing: Data<C>) => object;
 };
 
 const pull = ({ feeds, state, isWithdrawn, refusals, warnings, unmapped, ...more }: Pull) => ({
@@ -51,7 +53,8 @@ const webhook = (one: Webhook) => {
 export const hostOf = (url: string | null): string | null => url && (URL.parse(url)?.host ?? url);
 
 /** What a delivery is about, by its level. */
-export const aboutOf = (level: number): string => (level === 0 ? 'event' : `accident, level ${level}`);
+export const aboutOf = (level: number): string =>
+  level === 0 ? 'event' : `accident, level ${level}`;
 
 /** What an attempt ended with, or null without one. */
 export const resultOf = (
@@ -63,22 +66,32 @@ const delivery = ({ id, level, type, log, ...one }: InferOutput<typeof ShownDeli
   about: aboutOf(level),
   ...one,
   attemptsOmitted: one.attemptsOmitted || null,
-  log: log.map(({ at, durationMs, reason, answer, ...attempt }: InferOutput<typeof AttemptEntry>) => ({
-    at,
-    result: resultOf(attempt),
-    took: `${durationMs} ms`,
-    reason,
-    response: answer,
-  })),
+  log: log.map(
+    ({ at, durationMs, reason, answer, ...attempt }: InferOutput<typeof AttemptEntry>) => ({
+      at,
+      result: resultOf(attempt),
+      took: `${durationMs} ms`,
+      reason,
+      response: answer,
+    }),
+  ),
 });
 
-const auditEntry = ({ at, account, actor, actorName, ...entry }: InferOutput<typeof AuditEntry>) => {
+const auditEntry = ({
+  at,
+  account,
+  actor,
+  actorName,
+  ...entry
+}: InferOutput<typeof AuditEntry>) => {
   const toWhat = [entry.subjectName ?? entry.subjectId, ...entry.fields];
   return { at, account, who: actorName ?? actor, did: `${entry.action} ${entry.subject}`, toWhat };
 };
 
 const deletion = ({ id, account, kind, problem, ...one }: InferOutput<typeof Deletion>) => {
-  const state = one.step ? `${one.step} (${one.stepsDone + 1} of ${one.steps})` : `begins ${one.dueAt}`;
+  const state = one.step
+    ? `${one.step} (${one.stepsDone + 1} of ${one.steps})`
+    : `begins ${one.dueAt}`;
   return { id, account, deletes: kind, state, problem };
 };
 
@@ -102,12 +115,24 @@ const shown: Shown = {
     const { id, url, maxInFlight, maxPerSecond } = one;
     return { id, url, state: stateOf(one), maxInFlight, maxPerSecond };
   },
-  'GET /accounts/:id/channels': ({ id, kind, name, host, problem }) => ({ id, kind, name, host, problem }),
+  'GET /accounts/:id/channels': ({ id, kind, name, host, problem }) => ({
+    id,
+    kind,
+    name,
+    host,
+    problem,
+  }),
   'GET /accounts/:id/audit': auditEntry,
   'GET /audit': auditEntry,
   'GET /deletions': deletion,
   'GET /deliveries': ({ id, level, status, attempts, log }) => {
-    return { id, about: aboutOf(level), status, attempts, lastResult: resultOf(log.at(-1) ?? null) };
+    return {
+      id,
+      about: aboutOf(level),
+      status,
+      attempts,
+      lastResult: resultOf(log.at(-1) ?? null),
+    };
   },
   'GET /deliveries/find': ({ id, account, url, level, status }) => {
     return { id, account, receiver: hostOf(url), about: aboutOf(level), status };

@@ -29,8 +29,17 @@ export const listCellsCommand = (): Command =>
     );
 
 function shapeOf({ cell, ...report }: StatusReport & { cell?: string }): object {
-  const { problem, warning, health, accidentsInTime, accidents, failing, paused, connections, ...rest } =
-    report;
+  const {
+    problem,
+    warning,
+    health,
+    accidentsInTime,
+    accidents,
+    failing,
+    paused,
+    connections,
+    ...rest
+  } = report;
   const { uncovered, deletions, moves, headerKeys, ...pending } = rest;
   return {
     ...(cell && { cell }),
@@ -42,16 +51,20 @@ function shapeOf({ cell, ...report }: StatusReport & { cell?: string }): object 
     'accidents that wait': accidents.map(({ deliveryId, level, account, url, createdAt }) => {
       return { deliveryId, level, account, receiver: hostOf(url), createdAt };
     }),
-    'webhooks with failures in 24 hours': failing.map(({ webhookId, url, account, lastFailure, ...one }) => {
-      const failure = resultOf(lastFailure && { ...lastFailure, result: lastFailure.kind });
-      const failed = `${one.failedAttempts}, ${one.failures} in a row`;
-      return { webhookId, receiver: hostOf(url), account, lastFailure: failure, failed };
-    }),
+    'webhooks with failures in 24 hours': failing.map(
+      ({ webhookId, url, account, lastFailure, ...one }) => {
+        const failure = resultOf(lastFailure && { ...lastFailure, result: lastFailure.kind });
+        const failed = `${one.failedAttempts}, ${one.failures} in a row`;
+        return { webhookId, receiver: hostOf(url), account, lastFailure: failure, failed };
+      },
+    ),
     'webhooks paused for over 15 minutes': paused.map(({ accountId, url, ...webhook }) => {
       return { ...webhook, receiver: hostOf(url) };
     }),
     'connections with problems': connections.map(({ accountId, ...connection }) => connection),
-    'connections whose accidents nobody is notified of': uncovered.map(({ accountId, ...one }) => one),
+    'connections whose accidents nobody is notified of': uncovered.map(
+      ({ accountId, ...one }) => one,
+    ),
     'deletions that fail': deletions.map(({ accountId, ...deletion }) => deletion),
     'accounts that are being moved': moves.map(({ isOverdue, ...move }) => move),
     // One key has encrypted everything, unless keys are being rotated.

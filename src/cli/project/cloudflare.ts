@@ -48,7 +48,9 @@ export async function credentials(wrangler: Wrangler): Promise<Headers> {
   const reply = isSignedIn && JSON.parse(must('Signing in to Cloudflare', output).out);
   if (v.is(Token, reply)) return { authorization: `Bearer ${reply.token}` };
   // With a global key there is no token either.
-  throw new Stopped('Not signed in to Cloudflare. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.');
+  throw new Stopped(
+    'Not signed in to Cloudflare. Run `npx wrangler login`, or set CLOUDFLARE_API_TOKEN.',
+  );
 }
 
 export type Call = {
@@ -124,10 +126,13 @@ export async function chooseAccount(api: Api): Promise<string> {
   if (process.env.CLOUDFLARE_ACCOUNT_ID) return process.env.CLOUDFLARE_ACCOUNT_ID;
   const accounts = await api('Signing in to Cloudflare', Accounts, '/accounts?per_page=50');
   const [only, ...others] = accounts;
-  if (!only) throw new Stopped('The credentials name no account. Set CLOUDFLARE_ACCOUNT_ID to its id.');
+  if (!only)
+    throw new Stopped('The credentials name no account. Set CLOUDFLARE_ACCOUNT_ID to its id.');
   if (others.length === 0) return only.id;
   const choices = accounts.map(({ id, name }) => `\n  ${id}  ${name}`).join('');
-  throw new Stopped(`You have several accounts. Set CLOUDFLARE_ACCOUNT_ID to the id of one:${choices}`);
+  throw new Stopped(
+    `You have several accounts. Set CLOUDFLARE_ACCOUNT_ID to the id of one:${choices}`,
+  );
 }
 
 /** How to call the account to deploy to, of which a line goes to `report`. @throws Stopped */

@@ -33,7 +33,9 @@ function isInstalled() {
   if (!wanted || !installed || !isLocked()) return false;
   const { '': _, ...packages } = wanted;
   return Object.entries(packages).every(([path, one]) =>
-    installed[path] ? installed[path].version === one.version : one.optional && !isForThisSystem(one),
+    installed[path]
+      ? installed[path].version === one.version
+      : one.optional && !isForThisSystem(one),
   );
 }
 

@@ -1,4 +1,9 @@
-import { type ChildProcess, type ChildProcessByStdio, type SpawnOptions, spawn } from 'node:child_process';
+import {
+  type ChildProcess,
+  type ChildProcessByStdio,
+  type SpawnOptions,
+  spawn,
+} from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -42,7 +47,11 @@ export function startWrangler(
 export async function runWrangler(args: string[], env: Variables = {}): Promise<WranglerOutput> {
   const child = startWrangler(args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const { stdout, stderr } = child as ChildProcessByStdio<null, Readable, Readable>; // as `stdio` says
-  const [out, errors, [code]] = await Promise.all([text(stdout), text(stderr), once(child, 'close')]);
+  const [out, errors, [code]] = await Promise.all([
+    text(stdout),
+    text(stderr),
+    once(child, 'close'),
+  ]);
   return { ok: code === 0, out, text: stripVTControlCharacters(out + errors) };
 }
 

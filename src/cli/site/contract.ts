@@ -29,7 +29,11 @@ const allowed: { [change: string]: RegExp[] } = {
 /** The changes that would break clients of the published document, a line each. */
 export function breaksBetween(published: string, revision: string): string[] {
   const args = ['diff', published, revision, '--format', 'json', '--fail-on', 'none'];
-  const stdout = runProgram('Comparing the API documents', 'node_modules/@redocly/cli/bin/cli.js', ...args);
+  const stdout = runProgram(
+    'Comparing the API documents',
+    'node_modules/@redocly/cli/bin/cli.js',
+    ...args,
+  );
   const { changes }: { changes: Change[] } = JSON.parse(stdout); // as Redocly 2 writes it
   const repaired = changes.filter(isRepair).map(({ path }) => path);
   return changes

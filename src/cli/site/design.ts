@@ -39,10 +39,12 @@ function icons(): string {
     );
   };
   const bars = (count: number, full: number, place: (i: number) => string) =>
-    Array.from({ length: count }, (_, i) => `<rect ${place(i)}${i < full ? '' : ' opacity="0.22"'}/>`).join(
-      '',
-    );
-  const risk = (i: number) => `x="${4 * i}" y="${9 - 2 * i}" width="3" height="${5 + 2 * i}" rx="0.75"`;
+    Array.from(
+      { length: count },
+      (_, i) => `<rect ${place(i)}${i < full ? '' : ' opacity="0.22"'}/>`,
+    ).join('');
+  const risk = (i: number) =>
+    `x="${4 * i}" y="${9 - 2 * i}" width="3" height="${5 + 2 * i}" rx="0.75"`;
   const level = (i: number) => `x="${11 * i}" y="5" width="10" height="4" rx="2"`;
   const shapes = [
     ...iconNames.map(lucide),

@@ -21,8 +21,15 @@ export function buildMap(directory: string): void {
   const { countries, states, counties } = areas;
   if (!countries || !states || !counties) throw new Error('The atlases have changed their layout');
   const write = (name: string, features: object[]) =>
-    writeFileSync(join(directory, `${name}.json`), JSON.stringify({ type: 'FeatureCollection', features }));
-  write('countries', [land(world, countries), borders(world, countries), ...names(world, countries)]);
+    writeFileSync(
+      join(directory, `${name}.json`),
+      JSON.stringify({ type: 'FeatureCollection', features }),
+    );
+  write('countries', [
+    land(world, countries),
+    borders(world, countries),
+    ...names(world, countries),
+  ]);
   write('states', [borders(us, states), ...names(us, states)]);
   write('counties', [borders(us, counties, withinState), ...names(us, counties)]);
 }
@@ -39,7 +46,11 @@ const drawn = (is: string, type: string, coordinates: unknown[], more: object = 
 const land = (topology: Topology, { geometries }: Areas) =>
   drawn('land', 'MultiPolygon', shapes(merge(topology, geometries as Polygons).coordinates));
 
-const borders = (topology: Topology, areas: Areas, wanted: (a: Area, b: Area) => boolean = () => true) => {
+const borders = (
+  topology: Topology,
+  areas: Areas,
+  wanted: (a: Area, b: Area) => boolean = () => true,
+) => {
   const lines = mesh(topology, areas, (a, b) => a !== b && wanted(a, b)).coordinates.map(coarse);
   const visible = lines.filter((line) => line.length > 1);
   return drawn('border', 'MultiLineString', visible);
@@ -68,8 +79,13 @@ const shapes = (polygons: Position[][][]): Position[][][] =>
 
 /** Positions in hundredths of a degree, about a kilometre: the atlases are no more exact. */
 function coarse(line: Position[]): Position[] {
-  const rounded = line.map(([x = 0, y = 0]) => [Math.round(x * 100) / 100, Math.round(y * 100) / 100]);
-  return rounded.filter(([x, y], i) => i === 0 || x !== rounded[i - 1]?.[0] || y !== rounded[i - 1]?.[1]);
+  const rounded = line.map(([x = 0, y = 0]) => [
+    Math.round(x * 100) / 100,
+    Math.round(y * 100) / 100,
+  ]);
+  return rounded.filter(
+    ([x, y], i) => i === 0 || x !== rounded[i - 1]?.[0] || y !== rounded[i - 1]?.[1],
+  );
 }
 
 /** The centroid of an outline, and its area in square degrees. */

@@ -15,7 +15,8 @@ export default {
   async fetch(request: Request, env: BenchEnv, ctx: ExecutionContext): Promise<Response> {
     const { pathname } = new URL(request.url);
     if (!/^\/(bare|ingest)\b/.test(pathname)) return worker.fetch(request, env, ctx);
-    const reply = pathname === '/ingest' ? await worker.fetch(request, env, ctx) : await bare(request, env);
+    const reply =
+      pathname === '/ingest' ? await worker.fetch(request, env, ctx) : await bare(request, env);
     const stamped = new Response(reply.body, reply);
     // Some deliveries arrive before the client has the reply.
     stamped.headers.set('x-ready-at', String(Date.now()));
@@ -23,13 +24,18 @@ export default {
   },
   queue(batch: MessageBatch<never>, env: Env, ctx: ExecutionContext): void | Promise<void> {
     if (batch.queue !== 'bare') return worker.queue(batch as MessageBatch<QueueMessage>, env, ctx); // the service's
-    ctx.waitUntil(Promise.all((batch as MessageBatch<BareCall>).messages.map(({ body }) => deliver(body))));
+    ctx.waitUntil(
+      Promise.all((batch as MessageBatch<BareCall>).messages.map(({ body }) => deliver(body))),
+    );
   },
 };
 
 async function bare(request: Request, env: BenchEnv): Promise<Response> {
   const { urls, body, count } = await request.json<BareCalls>();
-  const calls = Array.from({ length: count }, (_, i) => ({ url: urls[i % urls.length] ?? '', body }));
+  const calls = Array.from({ length: count }, (_, i) => ({
+    url: urls[i % urls.length] ?? '',
+    body,
+  }));
   await send(env.BARE, calls);
   return Response.json({ status: 200 });
 }
@@ -43,7 +49,11 @@ async function deliver({ url, body }: BareCall): Promise<void> {
   while ((inFlight.get(url) ?? 0) >= mostInFlight) await scheduler.wait(10);
   inFlight.set(url, (inFlight.get(url) ?? 0) + 1);
   const headers = {
-    ...{ 'User-Agent': 'FleetDataService/bare', 'X-Secret': 's3cret', 'Content-Type': 'application/json' },
+    ...{
+      'User-Agent': 'FleetDataService/bare',
+      'X-Secret': 's3cret',
+      'Content-Type': 'application/json',
+    },
     ...{ 'Delivery-Id': crypto.randomUUID(), 'Delivery-Attempt': '1' },
   };
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });

@@ -21,7 +21,9 @@ export function fakeSamsara(data: SamsaraData, { perPage = 100 }: { perPage?: nu
     '/fleet/drivers': (query) => {
       const status = query.get('driverActivationStatus') ?? 'active';
       return listed(
-        data.drivers.filter((driver) => driver.driverActivationStatus === status).filter(changedAfter(query)),
+        data.drivers
+          .filter((driver) => driver.driverActivationStatus === status)
+          .filter(changedAfter(query)),
         query,
       );
     },

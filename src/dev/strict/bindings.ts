@@ -43,16 +43,20 @@ const wrapperOf = (name: string): Wrapper | undefined => {
   return { TOKENS: namespace, ATTEMPTS: dataset }[name];
 };
 
-const call = <T>(store: Store, work: () => Promise<T>): Promise<T> => connected(() => available(store, work));
+const call = <T>(store: Store, work: () => Promise<T>): Promise<T> =>
+  connected(() => available(store, work));
 
-function database(original: () => D1Database): Pick<D1Database, 'prepare' | 'batch' | 'withSession'> {
+function database(
+  original: () => D1Database,
+): Pick<D1Database, 'prepare' | 'batch' | 'withSession'> {
   const around: Around = async (run, statements, isBatch) => {
     for (const { text, values } of statements) {
       atMost('statement', bytesOf(text), 'bytes of a statement');
       atMost('arguments', mostArguments(text), 'arguments of a function');
       atMost('parameters', values.length, 'parameters of a statement');
       for (const value of values) atMost('value', bytesOf(value), 'bytes of a parameter');
-      if (!isBatch && text !== aloneAllowed) throw refused(`a statement outside a transaction: ${text}`);
+      if (!isBatch && text !== aloneAllowed)
+        throw refused(`a statement outside a transaction: ${text}`);
       if (changesAll.test(text)) throw refused(`an update or delete without where: ${text}`);
     }
     spend('queries', statements.length);

@@ -49,7 +49,11 @@ export function refused(what: string): Error {
 }
 
 /** Throws if `value` exceeds the limit. */
-export function atMost(limit: Exclude<keyof typeof limits, `${string}Ms`>, value: number, of: string): void {
+export function atMost(
+  limit: Exclude<keyof typeof limits, `${string}Ms`>,
+  value: number,
+  of: string,
+): void {
   if (value > limits[limit]) throw exceed(`${of}: ${value} instead of ${limits[limit]}`);
 }
 
@@ -127,4 +131,5 @@ for (const level of ['info', 'warn', 'error'] as const) {
   };
 }
 const fetchReally = globalThis.fetch;
-globalThis.fetch = (...request: Parameters<typeof fetch>) => connected(() => fetchReally(...request));
+globalThis.fetch = (...request: Parameters<typeof fetch>) =>
+  connected(() => fetchReally(...request));

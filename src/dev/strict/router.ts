@@ -14,6 +14,8 @@ export default {
   },
   async scheduled({ scheduledTime }, env) {
     const cells = [...boundCells<Fetcher>(env).values()];
-    await Promise.all(cells.map((cell) => cell.fetch(`http://cell/strict/minute/${scheduledTime}`)));
+    await Promise.all(
+      cells.map((cell) => cell.fetch(`http://cell/strict/minute/${scheduledTime}`)),
+    );
   },
 } satisfies ExportedHandler<Env>;

@@ -21,12 +21,17 @@ const strictWorker = {
     (await obey(new URL(request.url), env, ctx)) ??
     invoked(async () => worker.fetch(request, strict(env), ctx)),
   queue: (batch, env, ctx) => invoked(() => worker.queue(batch, strict(env), ctx)),
-  scheduled: (controller, env, ctx) => invoked(() => worker.scheduled(controller, strict(env), ctx)),
+  scheduled: (controller, env, ctx) =>
+    invoked(() => worker.scheduled(controller, strict(env), ctx)),
 } satisfies ExportedHandler<Env, QueueMessage>;
 export default strictWorker;
 
 /** Makes a store hang: `/strict/hang/D1/80`; runs the cron job as at a time: `/strict/minute/0`. */
-async function obey({ pathname }: URL, env: Env, ctx: ExecutionContext): Promise<Response | undefined> {
+async function obey(
+  { pathname }: URL,
+  env: Env,
+  ctx: ExecutionContext,
+): Promise<Response | undefined> {
   const [, place, what, first = '', second] = pathname.split('/');
   if (place !== 'strict') return undefined;
   if (what === 'hang') hang(first, Number(second));

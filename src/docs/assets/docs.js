@@ -4,10 +4,16 @@ const samples = document.querySelectorAll('figure.code');
 
 for (const code of document.querySelectorAll('figure.code code'))
   for (const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT); texts.nextNode(); )
-    texts.currentNode.data = texts.currentNode.data.replaceAll('https://api.example.com', location.origin);
+    texts.currentNode.data = texts.currentNode.data.replaceAll(
+      'https://api.example.com',
+      location.origin,
+    );
 
 for (const figure of samples) {
-  const button = Object.assign(document.createElement('button'), { type: 'button', textContent: 'Copy' });
+  const button = Object.assign(document.createElement('button'), {
+    type: 'button',
+    textContent: 'Copy',
+  });
   button.className = 'btn btn-ghost btn-sm';
   button.addEventListener('click', async () => {
     await navigator.clipboard.writeText(`${figure.querySelector('code').textContent}\n`);
@@ -27,7 +33,10 @@ const show = (language) => {
 };
 
 for (const group of document.querySelectorAll('.samples')) {
-  const bar = Object.assign(document.createElement('div'), { className: 'languages', role: 'group' });
+  const bar = Object.assign(document.createElement('div'), {
+    className: 'languages',
+    role: 'group',
+  });
   bar.setAttribute('aria-label', 'Language');
   for (const { dataset } of group.querySelectorAll('figure')) {
     const button = Object.assign(document.createElement('button'), {
@@ -55,7 +64,9 @@ if (contents) {
   openIfWide();
 
   const links = [...contents.querySelectorAll('a')];
-  const headings = links.map((link) => document.getElementById(decodeURIComponent(link.hash.slice(1))));
+  const headings = links.map((link) =>
+    document.getElementById(decodeURIComponent(link.hash.slice(1))),
+  );
   const mark = () => {
     const read = headings.findLastIndex((heading) => heading.getBoundingClientRect().top < 120);
     for (const [at, link] of links.entries())

@@ -14,7 +14,10 @@ input.setAttribute('aria-keyshortcuts', '/');
 const key = Object.assign(document.createElement('kbd'), { textContent: '/', ariaHidden: 'true' });
 field.append(box.querySelector('svg'), input, key);
 
-const found = Object.assign(document.createElement('div'), { className: 'docs-found', hidden: true });
+const found = Object.assign(document.createElement('div'), {
+  className: 'docs-found',
+  hidden: true,
+});
 const said = document.createElement('p');
 said.setAttribute('role', 'status');
 const list = document.createElement('ul');

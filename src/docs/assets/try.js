@@ -24,7 +24,11 @@ const element = (tag, properties = {}, ...children) => {
 for (const figure of document.querySelectorAll('figure.code')) {
   const [, method, path] = operation.exec(figure.querySelector('figcaption').textContent) ?? [];
   if (!method) continue;
-  const button = element('button', { type: 'button', className: 'btn btn-sm', textContent: 'Try it' });
+  const button = element('button', {
+    type: 'button',
+    className: 'btn btn-sm',
+    textContent: 'Try it',
+  });
   button.setAttribute('aria-label', `Try it: ${method} ${path}`);
   button.addEventListener('click', async () => {
     button.disabled = true;
@@ -35,7 +39,11 @@ for (const figure of document.querySelectorAll('figure.code')) {
       return;
     }
     const form = formFor(method, path, document);
-    const close = element('button', { type: 'button', className: 'btn btn-ghost', textContent: 'Close' });
+    const close = element('button', {
+      type: 'button',
+      className: 'btn btn-ghost',
+      textContent: 'Close',
+    });
     close.addEventListener('click', () => {
       form.replaceWith(button);
       button.focus();
@@ -51,7 +59,11 @@ let count = 0;
 /** A field with its label, as the form's data has it under `name`. */
 function fieldFor(name, label, control, hint) {
   const id = `try-${++count}`;
-  Object.assign(control, { id, name, className: control.localName === 'select' ? 'select' : 'input' });
+  Object.assign(control, {
+    id,
+    name,
+    className: control.localName === 'select' ? 'select' : 'input',
+  });
   const explained = element('p', { className: 'hint', id: `${id}-hint`, textContent: hint });
   control.setAttribute('aria-describedby', explained.id);
   return element(
@@ -99,7 +111,12 @@ function formFor(method, path, { paths, components }) {
 }
 
 function tokenField() {
-  const input = element('input', { type: 'password', placeholder: 'fds_…', value: token, required: true });
+  const input = element('input', {
+    type: 'password',
+    placeholder: 'fds_…',
+    value: token,
+    required: true,
+  });
   input.autocomplete = 'off';
   input.addEventListener('input', () => {
     token = input.value;
@@ -109,7 +126,11 @@ function tokenField() {
 
 function bodyField({ content }) {
   const text = JSON.stringify(content['application/json'].example, null, 2);
-  const area = element('textarea', { value: text, rows: text.split('\n').length, spellcheck: false });
+  const area = element('textarea', {
+    value: text,
+    rows: text.split('\n').length,
+    spellcheck: false,
+  });
   return fieldFor('body', 'Body', area, 'It changes your account: this is no rehearsal.');
 }
 

@@ -102,7 +102,8 @@ export const clientDocument = (): Json =>
 const getEvidence: Operation = {
   call: 'get /accidents/{id}/evidence/{evidenceId}',
   summary: 'Get a file of an accident',
-  description: 'A file of its `evidence` that is `stored`, or a range of it, as video players need it.',
+  description:
+    'A file of its `evidence` that is `stored`, or a range of it, as video players need it.',
   parameters: [
     { written: idParameter("The accident's `eventId`.", 'Accident', 'eventId') },
     { written: { ...idParameter('The `id` of the evidence.', 'Evidence'), name: 'evidenceId' } },
@@ -115,7 +116,10 @@ const getEvidence: Operation = {
       },
     },
   ],
-  reply: { file: 'The file. Its `Content-Type` is the `contentType` of the evidence.', ranges: true },
+  reply: {
+    file: 'The file. Its `Content-Type` is the `contentType` of the evidence.',
+    ranges: true,
+  },
   others: {
     404: failing(404, 'Your account has none with these ids, or its file is not stored.', [
       'Accident not found',
@@ -138,7 +142,8 @@ const health: Operation = {
   reply: { name: 'HealthReply', message: 'Healthy', data: ref('Health') },
   others: {
     503: {
-      description: 'The database does not respond, or deliveries have been due for more than five minutes.',
+      description:
+        'The database does not respond, or deliveries have been due for more than five minutes.',
       headers: retry,
       content: {
         'application/json': { schema: ref('UnhealthyReply'), example: examples.UnhealthyReply },

@@ -15,7 +15,8 @@ export function components(
     target: 'draft-2020-12',
     ignoreActions: ['check', 'trim', 'to_lower_case', 'regex'],
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-    overrideSchema: ({ valibotSchema, jsonSchema }) => completed(valibotSchema as Known, jsonSchema as Json),
+    overrideSchema: ({ valibotSchema, jsonSchema }) =>
+      completed(valibotSchema as Known, jsonSchema as Json),
   }) as Record<string, Json>;
   if (typeMode === 'output') return converted;
   return Object.fromEntries(
@@ -38,10 +39,16 @@ function completed(schema: Known, written: Json): Json | null {
     case 'custom': // its metadata describes it
       return written;
     case 'literal':
-      return { type: typeof schema.literal === 'number' ? 'integer' : typeof schema.literal, ...written };
+      return {
+        type: typeof schema.literal === 'number' ? 'integer' : typeof schema.literal,
+        ...written,
+      };
     case 'variant': {
       const refs = written.oneOf as { $ref: string }[]; // its options are all components
-      const mapping = schema.options.map(({ entries }, i) => [entries[schema.key]?.literal, refs[i]?.$ref]);
+      const mapping = schema.options.map(({ entries }, i) => [
+        entries[schema.key]?.literal,
+        refs[i]?.$ref,
+      ]);
       return {
         ...written,
         discriminator: { propertyName: schema.key, mapping: Object.fromEntries(mapping) },

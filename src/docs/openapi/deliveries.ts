@@ -61,7 +61,8 @@ export const deliveryOperations: Operations = {
   replayDelivery: ofDelivery({
     call: 'post /deliveries/{id}/replay',
     summary: 'Replay a delivery',
-    description: 'Sends a finished delivery again under its Delivery-Id, with a new retry schedule.',
+    description:
+      'Sends a finished delivery again under its Delivery-Id, with a new retry schedule.',
     message: 'Replayed',
     refusals: [
       'This delivery is pending, send it now instead',
@@ -116,17 +117,29 @@ const headers = [
     type: 'string',
     format: 'uuid',
   }),
-  header('Delivery-Attempt', 'The number of this attempt, from 1.', { type: 'integer', minimum: 1 }),
-  header('User-Agent', 'FleetDataService and its version, unless the webhook has a header with this name.', {
-    type: 'string',
-    examples: ['FleetDataService/0.1.0'],
+  header('Delivery-Attempt', 'The number of this attempt, from 1.', {
+    type: 'integer',
+    minimum: 1,
   }),
+  header(
+    'User-Agent',
+    'FleetDataService and its version, unless the webhook has a header with this name.',
+    {
+      type: 'string',
+      examples: ['FleetDataService/0.1.0'],
+    },
+  ),
   ...Object.entries({
     'webhook-id': 'the Delivery-Id',
     'webhook-timestamp': 'when this attempt began, in seconds since 1970',
     'webhook-signature': '`v1,` and an HMAC-SHA256 in base64, for each secret',
   }).map(([name, meaning]) =>
-    header(name, `If deliveries are [signed](/docs/signatures): ${meaning}.`, { type: 'string' }, false),
+    header(
+      name,
+      `If deliveries are [signed](/docs/signatures): ${meaning}.`,
+      { type: 'string' },
+      false,
+    ),
   ),
 ];
 
@@ -152,7 +165,9 @@ function delivery({ id, summary, description, body }: Call): Json {
         410: { description: 'Not wanted: the delivery fails permanently.' },
         429: later,
         503: later,
-        default: { description: 'Anything else, including redirects, is a failure and is retried.' },
+        default: {
+          description: 'Anything else, including redirects, is a failure and is retried.',
+        },
       },
     },
   };

@@ -73,7 +73,16 @@ export const Failure = v.object({
 
 /** Builds an OpenAPI 3.1 document. */
 export function document(parts: Parts): Json {
-  const { title, description, groups, schemas, replies = {}, securitySchemes, parameters, webhooks } = parts;
+  const {
+    title,
+    description,
+    groups,
+    schemas,
+    replies = {},
+    securitySchemes,
+    parameters,
+    webhooks,
+  } = parts;
   const paths: Record<string, Json> = {};
   const envelopes: Record<string, Json> = {};
   for (const [tag, [, operations]] of Object.entries(groups))
@@ -157,7 +166,12 @@ export const requestBody = (name: string): Json => ({
   content: { 'application/json': { schema: ref(name), example: examples[name] } },
 });
 
-function failuresOf({ security = 'ApiToken', parameters = [], body, refusals = [] }: Operation): Json {
+function failuresOf({
+  security = 'ApiToken',
+  parameters = [],
+  body,
+  refusals = [],
+}: Operation): Json {
   const all = [
     ...parameters.flatMap((parameter) => parameter.refusals ?? []),
     ...refusals,
@@ -191,7 +205,11 @@ function badRequest(refusals: (string | Refused)[], security: string): Json {
     const { field, must, message = sentence({ field, message: must }) } = refusal;
     return { status: 400, message, errors: [{ field, message: must }], requestId };
   });
-  return failed(values.map(({ message }) => `\`${message}\``).join(', '), headersFor(security), values);
+  return failed(
+    values.map(({ message }) => `\`${message}\``).join(', '),
+    headersFor(security),
+    values,
+  );
 }
 
 const exampleCursor = 'WzEsIjIwMjYtMTEtMjBUMTk6NTg6MDAuMDAwWiJd';
@@ -228,7 +246,10 @@ const envelope = ({ data, paged, resumable }: Reply): Json => ({
     message: { type: 'string', description: 'The result, for people.' },
     data: { ...data, description: 'The result.' },
     ...(paged && {
-      next: { type: 'string', description: 'The cursor of the next page; absent if there is none.' },
+      next: {
+        type: 'string',
+        description: 'The cursor of the next page; absent if there is none.',
+      },
     }),
     ...(resumable && {
       resume: {

@@ -78,14 +78,19 @@ const deliverySummary = {
 const changes = Object.fromEntries(
   lists.map(({ kind, list, itemExample: data }, at) => {
     const { [list.id]: id } = data as { [field: string]: unknown }; // the field that it is found by
-    return [changesByKind[at]?.name, { kind, id, connectionId: connection, action: 'changed', data }];
+    return [
+      changesByKind[at]?.name,
+      { kind, id, connectionId: connection, action: 'changed', data },
+    ];
   }),
 );
 
 /** Examples of components by name. Those of operators have none. */
 export const examples: Record<string, unknown> = {
   ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.itemExample])),
-  ...Object.fromEntries(recordKinds.map((resource) => [recordName(resource), resource.recordExample])),
+  ...Object.fromEntries(
+    recordKinds.map((resource) => [recordName(resource), resource.recordExample]),
+  ),
   AccidentWithEvidence: { ...accidents.itemExample, evidence: [evidence] },
   Evidence: evidence,
   WebhookInput: webhookInput,

@@ -129,7 +129,11 @@ const limit = shared('limit', [
   refused('limit', Limit, ['?']),
   refused('limits', v.never(notKnown('parameter', 'limits', ['limit'])), ['50']),
 ]);
-const invalidCursor = (must: string): Refused => ({ message: 'Invalid cursor', field: 'cursor', must });
+const invalidCursor = (must: string): Refused => ({
+  message: 'Invalid cursor',
+  field: 'cursor',
+  must,
+});
 
 export const pageParameters = [limit, shared('cursor', [invalidCursor(listCursor)])];
 
@@ -207,7 +211,11 @@ function metadataOf(schema: AnyQuery): Json {
 }
 
 /** How the schema itself refuses a value; undefined if it is accepted. */
-export function refused(field: string, schema: v.GenericSchema, value: unknown): Refused | undefined {
+export function refused(
+  field: string,
+  schema: v.GenericSchema,
+  value: unknown,
+): Refused | undefined {
   const [issue] = v.safeParse(v.object({ [field]: schema }), { [field]: value }).issues ?? [];
   if (!issue) return undefined;
   const { field: at, message: must } = fieldError(issue);

@@ -1,5 +1,9 @@
 import * as v from 'valibot';
-import { EvidenceInput, LocationInput, VehicleLocationInput } from '../../fleet/lists/field-objects.ts';
+import {
+  EvidenceInput,
+  LocationInput,
+  VehicleLocationInput,
+} from '../../fleet/lists/field-objects.ts';
 import { recordKinds } from '../../fleet/lists/registry.ts';
 import * as ingesting from '../../ingest/schema.ts';
 import * as accounts from '../../operator/api/accounts.ts';
@@ -13,7 +17,13 @@ import * as service from '../../operator/api/service.ts';
 import * as webhooks from '../../operator/api/webhooks.ts';
 import { SliceParameters } from '../../platform/http/requested-slice.ts';
 import { components, type Json, ref } from './components.ts';
-import { document, type Operation, type Operations, type Parameter, type Reply } from './document.ts';
+import {
+  document,
+  type Operation,
+  type Operations,
+  type Parameter,
+  type Reply,
+} from './document.ts';
 import { recordName } from './examples.ts';
 import { refused } from './lists.ts';
 import { failing } from './responses.ts';
@@ -140,11 +150,16 @@ const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
 const nameOf = (schema: v.GenericSchema): string | undefined =>
   Object.keys(schemas).find((name) => schemas[name] === schema);
 
-const isBody = ([, schema]: [string, v.GenericSchema]) => declared.some(({ body }) => body === schema);
+const isBody = ([, schema]: [string, v.GenericSchema]) =>
+  declared.some(({ body }) => body === schema);
 
 const groups: { [tag: string]: [about: string, Record<string, Declared>, Operations?] } = {
   Accounts: ['Customers of the service.', accounts.accountOperations],
-  Connections: ['Their data sources, and what these hold.', connections.connectionOperations, { ring }],
+  Connections: [
+    'Their data sources, and what these hold.',
+    connections.connectionOperations,
+    { ring },
+  ],
   Tokens: ['API tokens and ingest keys.', accounts.tokenOperations],
   Deliveries: ['Deliveries of notifications to webhooks.', webhooks.webhookOperations],
   'Team channels': ["Where accounts' teams are notified.", channels.channelOperations],
@@ -152,7 +167,10 @@ const groups: { [tag: string]: [about: string, Record<string, Declared>, Operati
   Exports: ["Accounts' data as files.", accounts.exportOperations, { exportedFile }],
   'Audit log': ['Who changed what.', accounts.auditOperations],
   Moves: ['Moving accounts from one cell to another.', moves.moveOperations],
-  Deletion: ['Deleting accounts and connections, and erasing drivers.', deletion.deletionOperations],
+  Deletion: [
+    'Deleting accounts and connections, and erasing drivers.',
+    deletion.deletionOperations,
+  ],
   Service: ['The service itself.', service.serviceOperations, { metrics }],
 };
 
@@ -177,7 +195,10 @@ function operationOf([id, operation]: [id: string, Declared]): [id: string, Oper
 }
 
 /** The fields of an operation's query, each described by `operation.field` or `field`. */
-function queryParameters(id: string, { part, query = part && SliceParameters }: Declared): Parameter[] {
+function queryParameters(
+  id: string,
+  { part, query = part && SliceParameters }: Declared,
+): Parameter[] {
   if (!query) return [];
   const { [id]: { properties = {}, required = [] } = {} } = components({ [id]: query }) as {
     [id: string]: { properties?: Record<string, Json>; required?: string[] }; // an object's schema

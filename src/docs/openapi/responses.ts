@@ -40,7 +40,8 @@ const always = { 'X-Request-Id': header('RequestId'), 'API-Version': header('Api
 export const retry = { ...always, 'Retry-After': header('RetryAfter') };
 
 /** Whether calls with a credential of this kind are limited one by one. */
-export const isLimited = (security: string): boolean => security === 'ApiToken' || security === 'IngestKey';
+export const isLimited = (security: string): boolean =>
+  security === 'ApiToken' || security === 'IngestKey';
 /** The headers of a response to a call with such a credential. */
 export const headersFor = (security: string) =>
   isLimited(security) ? { ...always, 'RateLimit-Policy': header('RateLimitPolicy') } : always;
@@ -63,12 +64,19 @@ export const responses = (tooLarge: string[]): Record<string, Json> => ({
     'Content-Type must be application/json',
     'Content-Encoding must be gzip or identity',
   ]),
-  RateLimited: failing(429, 'Too many calls. Wait `Retry-After` seconds.', ['Rate limit exceeded'], {
-    retryAfter: 24,
-  }),
-  InternalError: failing(500, 'A fault of the service. It is safe to retry, unless the method is POST.', [
-    'Internal error',
-  ]),
+  RateLimited: failing(
+    429,
+    'Too many calls. Wait `Retry-After` seconds.',
+    ['Rate limit exceeded'],
+    {
+      retryAfter: 24,
+    },
+  ),
+  InternalError: failing(
+    500,
+    'A fault of the service. It is safe to retry, unless the method is POST.',
+    ['Internal error'],
+  ),
   Unavailable: failing(
     503,
     'The database is temporarily overloaded.',
@@ -84,7 +92,10 @@ export const failing = (
   status: number,
   description: string,
   messages: string[],
-  { retryAfter, headers = retryAfter ? retry : always }: { retryAfter?: number; headers?: Json } = {},
+  {
+    retryAfter,
+    headers = retryAfter ? retry : always,
+  }: { retryAfter?: number; headers?: Json } = {},
 ): Json =>
   failed(
     description,
@@ -93,7 +104,11 @@ export const failing = (
   );
 
 /** A failure's response, with these bodies as examples. */
-export const failed = (description: string, headers: Json, values: { message: string }[]): Json => ({
+export const failed = (
+  description: string,
+  headers: Json,
+  values: { message: string }[],
+): Json => ({
   description,
   headers,
   content: {

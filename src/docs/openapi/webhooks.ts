@@ -41,7 +41,11 @@ const unmatchableFilters = [
 ].flatMap((error) => (error ? [{ field: error.field, must: error.message }] : []));
 
 const invalidWebhook: Refusals = [
-  ...Object.values(urlProblems).map(({ message, field: must }) => ({ message, field: 'url', must })),
+  ...Object.values(urlProblems).map(({ message, field: must }) => ({
+    message,
+    field: 'url',
+    must,
+  })),
   'Webhook with this URL already exist',
   'Invalid connection ids',
   refused('httpVerb', httpVerb, '?'),
@@ -62,7 +66,11 @@ export const webhookOperations: Operations = {
     call: 'get /webhooks',
     summary: 'List webhooks',
     description: 'All webhooks of the account, oldest first, on one page.',
-    reply: { name: 'WebhooksReply', message: 'Webhooks', data: { type: 'array', items: ref('Webhook') } },
+    reply: {
+      name: 'WebhooksReply',
+      message: 'Webhooks',
+      data: { type: 'array', items: ref('Webhook') },
+    },
     others: { 400: notHttp },
   },
   createWebhook: {
@@ -102,8 +110,13 @@ export const webhookOperations: Operations = {
   rotateSigningSecret: {
     ...action('signing-secret'),
     summary: 'Rotate the signing secret',
-    description: 'Gives a webhook with signed deliveries a new secret. Both secrets sign for 24 hours.',
-    reply: { name: 'SigningSecretReply', message: 'Signing secret rotated', data: ref('SigningSecret') },
+    description:
+      'Gives a webhook with signed deliveries a new secret. Both secrets sign for 24 hours.',
+    reply: {
+      name: 'SigningSecretReply',
+      message: 'Signing secret rotated',
+      data: ref('SigningSecret'),
+    },
     refusals: ['Deliveries of this webhook are not signed'],
   },
   replayWebhook: {
@@ -150,7 +163,8 @@ export const webhookOperations: Operations = {
   resumeWebhook: {
     ...action('resume'),
     summary: 'Resume a webhook',
-    description: 'Pending deliveries are sent, accidents first. A webhook that is not paused stays as it is.',
+    description:
+      'Pending deliveries are sent, accidents first. A webhook that is not paused stays as it is.',
     reply: webhookReply('Webhook resumed'),
   },
 };

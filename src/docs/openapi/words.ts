@@ -13,7 +13,9 @@ const kindWords = `What it is: ${alternatives(changeKinds)}; there may be more i
 
 const wordsOf = (name: string, description: string, properties: { [name: string]: string }) => ({
   [name]: description,
-  ...Object.fromEntries(Object.entries(properties).map(([property, text]) => [`${name}.${property}`, text])),
+  ...Object.fromEntries(
+    Object.entries(properties).map(([property, text]) => [`${name}.${property}`, text]),
+  ),
 });
 
 const meanings = (fields: Fields, meaning = ({ description }: Field) => description) =>
@@ -75,7 +77,10 @@ export const words: Record<string, string> = {
   'Handled.note': 'Their note, or null.',
   EvidenceLink: 'A link to a file about an accident.',
   ...Object.fromEntries(
-    Object.entries(evidenceFile).map(([name, field]) => [`EvidenceLink.${name}`, meaningInRecord(field)]),
+    Object.entries(evidenceFile).map(([name, field]) => [
+      `EvidenceLink.${name}`,
+      meaningInRecord(field),
+    ]),
   ),
   Location: 'A place, in decimal degrees.',
   VehicleLocation: 'Where a vehicle was last seen, and when.',
@@ -83,7 +88,8 @@ export const words: Record<string, string> = {
   WebhookUpdate: 'A webhook as it should be from now on.',
   Webhook: 'A webhook of the account.',
   WebhookFilters: 'A webhook is notified of what passes all its filters.',
-  'WebhookFilters.minEventRisk': 'Safety events of at least this risk. Accidents have none, and pass.',
+  'WebhookFilters.minEventRisk':
+    'Safety events of at least this risk. Accidents have none, and pass.',
   'WebhookFilters.incidentTypes': 'Safety events of at least one of these types. Accidents pass.',
   'WebhookFilters.vehicleGroups':
     'Notifications about vehicles in at least one of these groups at that time. An accident of an unknown vehicle passes.',
@@ -95,7 +101,8 @@ export const words: Record<string, string> = {
   scope: 'The scope to request.',
   params:
     'More parameters of the token request, such as `audience` or `resource`. Encrypted like the secret; read-only tokens do not see them.',
-  signingSecret: 'What deliveries are signed with: `whsec_` and 32 bytes in base64. Shown only once.',
+  signingSecret:
+    'What deliveries are signed with: `whsec_` and 32 bytes in base64. Shown only once.',
   pausedAt: 'When it was paused; missing or null if it is not.',
   ReplayInput: 'Which deliveries to replay: without properties, all that the webhook has missed.',
   'ReplayInput.from': 'Only deliveries created at this time or later.',
@@ -105,15 +112,21 @@ export const words: Record<string, string> = {
   'ReplayOutcome.count': 'How many are sent again; in a dry run, how many would be.',
   'ReplayOutcome.more': 'Whether there are more after those that this call read.',
   'ReplayOutcome.next': 'If there are more: the Delivery-Id to continue with as `after`.',
-  'ReplayOutcome.tooOld': 'In a dry run: how many are too old to be replayed; 5,000 means that many or more.',
+  'ReplayOutcome.tooOld':
+    'In a dry run: how many are too old to be replayed; 5,000 means that many or more.',
   TestInput: 'What to test a webhook with.',
   'TestInput.type': '1 an accident, 2 an event.',
   'TestInput.level': 'The level of the accident; without it, all three.',
   TestSent: 'The test that was sent.',
   'TestSent.eventId': 'The event or accident of the test.',
   deliveryIds: 'The Delivery-Ids, in the order in which they are sent.',
-  ...wordsOf('EventNotification', 'What happened: the payload of type 2.', meanings(safetyEvents.itemFields)),
-  AccidentNotification: 'One level of an accident: the payload of type 1. All levels share one `eventId`.',
+  ...wordsOf(
+    'EventNotification',
+    'What happened: the payload of type 2.',
+    meanings(safetyEvents.itemFields),
+  ),
+  AccidentNotification:
+    'One level of an accident: the payload of type 1. All levels share one `eventId`.',
   EventDelivery: 'The body of a delivery about a safety event.',
   AccidentDelivery: 'The body of a delivery about one level of an accident.',
   Change: 'One record that changed, and how it is now.',
@@ -145,7 +158,8 @@ export const words: Record<string, string> = {
     'What is wrong with the field, and whether its value was corrected or dropped. It never repeats the value.',
   'IngestWarning.records': 'How many records have it.',
   'IngestWarning.index': 'The index of the first one, from 0.',
-  'IngestWarning.otherIndex': 'The index of the record that it contradicts, if that is the problem.',
+  'IngestWarning.otherIndex':
+    'The index of the record that it contradicts, if that is the problem.',
   Rejection: 'A record that lacks something it needs, and what.',
   'IngestInput.dryRun':
     'Whether only to check the records, and to find who would be notified: nothing is stored.',
@@ -203,12 +217,15 @@ export const words: Record<string, string> = {
   queueBacklog: 'Messages waiting in the queue; null if unknown.',
   oldestDueSeconds:
     'For how many seconds the oldest delivery that no worker has claimed has been due, as of the last sweep; null if there is none.',
-  sweptSecondsAgo: 'How long ago the scheduled jobs last ran, in seconds; null if they have not run yet.',
+  sweptSecondsAgo:
+    'How long ago the scheduled jobs last ran, in seconds; null if they have not run yet.',
   size: 'How full the database is: how many bytes, which share of the most, and in how many days it will be full (null if it is not growing, or too new to estimate). Null if it does not respond.',
   bytes: 'How large it is.',
   share: 'Its size as a share of the maximum, from 0 to 1.',
-  records: 'The records, each of one kind. Those that are valid are accepted even if others are refused.',
-  notify: 'Whether webhooks are notified. Use false to load history: nobody is ever notified of it.',
+  records:
+    'The records, each of one kind. Those that are valid are accepted even if others are refused.',
+  notify:
+    'Whether webhooks are notified. Use false to load history: nobody is ever notified of it.',
   accepted: 'How many records were new or changed.',
   unchanged: 'How many were known already, or older than what is known.',
   rejected: 'The records that were refused.',
@@ -218,7 +235,8 @@ export const words: Record<string, string> = {
   webhookId: 'The webhook that it is for.',
   attempts: 'How many attempts have been made on its current schedule.',
   lastAnswer: 'The result of the latest attempt; null before the first.',
-  includeDelivered: 'Whether to send delivered ones again too, or only those that failed or were cancelled.',
+  includeDelivered:
+    'Whether to send delivered ones again too, or only those that failed or were cancelled.',
   after: 'Only deliveries that follow this Delivery-Id.',
 
   'AccountChange.status': 'A suspended account is refused everywhere, with immediate effect.',
@@ -229,9 +247,11 @@ export const words: Record<string, string> = {
   role: 'Their role: an admin may do everything, a member everything except managing people and tokens, a viewer may only read.',
   'SignInLinkInput.accountId': 'The account to open, if several have invited the person.',
   credential: "The provider's token, or JSON. It is stored encrypted, and never returned.",
-  baseUrl: "The address of the provider's API, or the name of one of its regions; without it, the usual one.",
+  baseUrl:
+    "The address of the provider's API, or the name of one of its regions; without it, the usual one.",
   historyDays: 'How many days of history are loaded; 90 unless it is given.',
-  incidentTypeMap: "The provider's incident labels, each with the normalised types that it stands for.",
+  incidentTypeMap:
+    "The provider's incident labels, each with the normalised types that it stands for.",
   secret: "The secret that signs the calls of the provider's webhook.",
   'NewConnectLink.name': 'Its recipient.',
   'ArchiveRepair.kind': 'The kind of records.',
@@ -246,7 +266,8 @@ export const words: Record<string, string> = {
   now: 'Whether to delete it at once, instead of in 30 days.',
   recordsPerDay: 'How many new records it may add a day; null for as many as usual.',
   bytesPerDay: 'How many bytes of new records it may add a day; null for as many as usual.',
-  deliveriesPerDay: 'How many deliveries of new records it may cause a day; null for as many as usual.',
+  deliveriesPerDay:
+    'How many deliveries of new records it may cause a day; null for as many as usual.',
   maxInFlight: "The operators' limit of calls at a time; null: up to 50.",
   maxPerSecond: "The operators' limit of calls a second; null: no limit.",
   since: 'Only deliveries created at this time or later.',

@@ -9,7 +9,10 @@ import { type ApiDocument, referenceMarkdown } from './reference.ts';
 /** They are almost half of MiniSearch's module. */
 const docComments = /^ *\/\*\*[\s\S]*?\*\/\n/gm;
 
-const searchProgram = join(import.meta.dirname, '../../../node_modules/minisearch/dist/es/index.js');
+const searchProgram = join(
+  import.meta.dirname,
+  '../../../node_modules/minisearch/dist/es/index.js',
+);
 
 /** Writes `/docs` and the headers of all assets into `dist`, where `openapi.json` is. @throws Error */
 export async function buildDocs(dist: string): Promise<void> {
@@ -34,13 +37,17 @@ export async function buildDocs(dist: string): Promise<void> {
   cpSync(join(dist, 'openapi.json'), join(folder, 'fleet-data-service.openapi.json'));
 }
 
-const fileOf = ({ path }: Guide, type: 'html' | 'md'): string => `docs${path && `/${path}`}.${type}`;
+const fileOf = ({ path }: Guide, type: 'html' | 'md'): string =>
+  `docs${path && `/${path}`}.${type}`;
 
 type Page = { guide: Guide; content: Rendered };
 
 /** The index of all sections for `src/docs/assets/search.js`: MiniSearch's options, and its index. */
 function searchIndex(pages: Page[]): string {
-  const options = { fields: ['title', 'page', 'text'], storeFields: ['title', 'page', 'href', 'excerpt'] };
+  const options = {
+    fields: ['title', 'page', 'text'],
+    storeFields: ['title', 'page', 'href', 'excerpt'],
+  };
   const sections = pages.flatMap(({ guide, content }) =>
     content.headings.map(({ tag, id, title, lead, text }) => ({
       page: guide.title,

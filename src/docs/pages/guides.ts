@@ -18,7 +18,10 @@ const daily = [
 /** The guides by the headings of the menu: files of `src/docs/guides`. */
 export const guideGroups = [
   { heading: 'Start', paths: ['', 'quick-start', 'authentication'] },
-  { heading: 'Receive', paths: ['receiving', 'reliability', 'webhooks', 'signatures', 'events', 'testing'] },
+  {
+    heading: 'Receive',
+    paths: ['receiving', 'reliability', 'webhooks', 'signatures', 'events', 'testing'],
+  },
   { heading: 'Read', paths: ['lists', 'changes', 'moving-from-polling'] },
   {
     heading: 'Connect',
@@ -28,11 +31,16 @@ export const guideGroups = [
   { heading: 'Look up', paths: ['portal', 'errors', 'limits', 'versioning', 'changelog'] },
   {
     heading: 'Operate',
-    paths: ['operating', ...[...daily, 'costs-and-limits', 'cells', 'archive'].map(below('operating'))],
+    paths: [
+      'operating',
+      ...[...daily, 'costs-and-limits', 'cells', 'archive'].map(below('operating')),
+    ],
   },
 ];
 
-export const guidePaths: string[] = guideGroups.flatMap(({ paths }) => paths).filter((path) => path !== '');
+export const guidePaths: string[] = guideGroups
+  .flatMap(({ paths }) => paths)
+  .filter((path) => path !== '');
 
 /** A guide's path below `/docs` (empty for the first page), its title and its Markdown. */
 export type Guide = { path: string; title: string; markdown: string };

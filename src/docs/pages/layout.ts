@@ -68,7 +68,8 @@ function menuGroup(heading: string, paths: string[], guides: Guide[], shown: Gui
   const links = guides
     .filter((guide) => paths.includes(guide.path))
     .map(
-      (guide) => `<li><a href="${hrefOf(guide)}"${current(guide === shown)}>${escaped(guide.title)}</a></li>`,
+      (guide) =>
+        `<li><a href="${hrefOf(guide)}"${current(guide === shown)}>${escaped(guide.title)}</a></li>`,
     );
   return `<div><h2>${heading}</h2>\n<ul>\n${links.join('\n')}\n</ul></div>`;
 }
@@ -93,7 +94,9 @@ ${links.join('\n')}
 
 function following(guides: Guide[], guide: Guide): string {
   const next = guides[guides.indexOf(guide) + 1];
-  return next ? `<p class="next">Next: <a href="${hrefOf(next)}">${escaped(next.title)}</a></p>` : '';
+  return next
+    ? `<p class="next">Next: <a href="${hrefOf(next)}">${escaped(next.title)}</a></p>`
+    : '';
 }
 
 const current = (here: boolean): string => (here ? ' aria-current="page"' : '');

@@ -23,7 +23,8 @@ export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
     '<div class="panel" role="group" aria-label="Table" tabindex="0"><table class="data data-cards">\n';
   rules.table_close = () => '</table></div>\n';
   // One box for a cell's content: on a phone it is beside the cell's name.
-  rules.td_open = (tokens, at, options, _, self) => `${self.renderToken(tokens, at, options)}<span>`;
+  rules.td_open = (tokens, at, options, _, self) =>
+    `${self.renderToken(tokens, at, options)}<span>`;
   rules.td_close = () => '</span></td>\n';
   rules.heading_open = (tokens, at) => {
     const { tag } = tokens[at] ?? { tag: 'h2' };
@@ -37,7 +38,10 @@ export async function guideRenderer(): Promise<(markdown: string) => Rendered> {
   return (text) => {
     const tokens = markdown.parse(text, {});
     labelCells(tokens);
-    return { html: markdown.renderer.render(tokens, markdown.options, {}), headings: headingsOf(tokens) };
+    return {
+      html: markdown.renderer.render(tokens, markdown.options, {}),
+      headings: headingsOf(tokens),
+    };
   };
 }
 
@@ -76,7 +80,9 @@ export function headingsOf(tokens: Token[]): Heading[] {
 }
 
 const textOf = (inline: Token | undefined): string =>
-  (inline?.children ?? []).map(({ type, content }) => (type === 'softbreak' ? ' ' : content)).join('');
+  (inline?.children ?? [])
+    .map(({ type, content }) => (type === 'softbreak' ? ' ' : content))
+    .join('');
 
 /** A heading's id, as GitHub makes it, so that a link works on both. */
 const idOf = (title: string): string =>
@@ -86,7 +92,13 @@ const idOf = (title: string): string =>
     .replace(/\s/g, '-');
 
 const theme = createCssVariablesTheme({ name: 'docs' });
-const languages = { bash: 'curl', ts: 'TypeScript', python: 'Python', json: 'JSON', text: '' } as const;
+const languages = {
+  bash: 'curl',
+  ts: 'TypeScript',
+  python: 'Python',
+  json: 'JSON',
+  text: '',
+} as const;
 type Language = keyof typeof languages;
 const isLanguage = (name: string): name is Language => Object.hasOwn(languages, name);
 

@@ -13,7 +13,9 @@ const schemas: { [component: string]: Schema } = published.components.schemas;
 /** The fields of each kind of record, and of the objects in them: a table each. */
 export const recordTables = (): string =>
   [
-    ...recordKinds.map(({ kind, recordFields }) => section(kind, `${capital(kind)}Record`, recordFields)),
+    ...recordKinds.map(({ kind, recordFields }) =>
+      section(kind, `${capital(kind)}Record`, recordFields),
+    ),
     section('EvidenceLink', 'EvidenceLink', evidenceFile),
     section('Location', 'Location', place),
     section('VehicleLocation', 'VehicleLocation', vehiclePlace),
@@ -21,7 +23,10 @@ export const recordTables = (): string =>
 
 function section(title: string, component: string, fields: Fields): string {
   const { description = '', properties = {}, required = [] } = schemas[component] ?? {};
-  const names = [...required, ...Object.keys(properties).filter((name) => !required.includes(name))];
+  const names = [
+    ...required,
+    ...Object.keys(properties).filter((name) => !required.includes(name)),
+  ];
   const rows = names.map((name) => {
     const { [name]: schema = {} } = properties;
     const { [name]: field } = fields;

@@ -36,7 +36,11 @@ type Parameter = {
 export type Content = {
   /** Of a file, in responses. */
   '*/*'?: object;
-  'application/json': { schema: Schema; example?: unknown; examples?: { [name: string]: { value: Failed } } };
+  'application/json': {
+    schema: Schema;
+    example?: unknown;
+    examples?: { [name: string]: { value: Failed } };
+  };
 };
 
 type Failed = { message: string; errors?: { field: string; message: string }[] };
@@ -66,7 +70,10 @@ type Ref = { $ref: string };
 export const nameIn = ({ $ref }: Ref): string => $ref.slice($ref.lastIndexOf('/') + 1);
 
 /** An operation's parameters, those of the components included. */
-export const parametersOf = ({ components }: ApiDocument, { parameters = [] }: Operation): Parameter[] =>
+export const parametersOf = (
+  { components }: ApiDocument,
+  { parameters = [] }: Operation,
+): Parameter[] =>
   parameters.flatMap((one) => ('$ref' in one ? (components.parameters[nameIn(one)] ?? []) : one));
 
 /** The API reference in Markdown: operations by tag, receivers' calls, and fields of objects. */
@@ -115,7 +122,10 @@ export function referenceMarkdown(document: ApiDocument): string {
 /** A call of clients, or one of the service to a receiver, which has no path. */
 type Call = { method: string; path?: string; operation: Operation };
 
-function callSection(document: ApiDocument, { method, path, operation }: Call): (string | undefined)[] {
+function callSection(
+  document: ApiDocument,
+  { method, path, operation }: Call,
+): (string | undefined)[] {
   const { summary, description, requestBody } = operation;
   const body = requestBody?.content['application/json'];
   const success = successOf(operation);
@@ -151,7 +161,8 @@ function fileOf({ responses }: Operation): string | undefined {
 /** The call from a shell that is set up as in the quick start. */
 function curl(document: ApiDocument, method: string, path: string, operation: Operation): string {
   const required = parametersOf(document, operation).filter((parameter) => parameter.required);
-  const inPlace = (place: Parameter['in']) => required.filter((parameter) => parameter.in === place);
+  const inPlace = (place: Parameter['in']) =>
+    required.filter((parameter) => parameter.in === place);
   const filled = inPlace('path').reduce(
     (left, { name, example }) => left.replace(`{${name}}`, `${example}`),
     path,
@@ -204,7 +215,9 @@ const statusRows = ({ responses }: Operation): string[][] =>
 function fieldRows({ properties = {}, required = [] }: Schema, inside = ''): string[][] {
   return Object.entries(properties).flatMap(([name, field]) => {
     const optional = required.includes(name) ? '' : ', optional';
-    const nested = [field, ...(field.anyOf ?? [])].flatMap((one) => fieldRows(one, `${inside}${name}.`));
+    const nested = [field, ...(field.anyOf ?? [])].flatMap((one) =>
+      fieldRows(one, `${inside}${name}.`),
+    );
     return [
       [
         code(inside + name),
@@ -220,10 +233,12 @@ function fieldRows({ properties = {}, required = [] }: Schema, inside = ''): str
 export function typeOf(schema: Schema): string {
   const { $ref, type = 'any', format = '', anyOf, items, additionalProperties } = schema;
   if ($ref) return `[${nameIn({ $ref })}](#${nameIn({ $ref }).toLowerCase()})`;
-  if (anyOf) return anyOf.map((one) => (one.type === 'null' ? code(null) : typeOf(one))).join(' or ');
+  if (anyOf)
+    return anyOf.map((one) => (one.type === 'null' ? code(null) : typeOf(one))).join(' or ');
   if ('const' in schema) return code(schema.const);
   if (items) return `list of ${typeOf(items).replace(/^\w+$/, '$&s')}`;
-  if (typeof additionalProperties === 'object') return `map of name to ${typeOf(additionalProperties)}`;
+  if (typeof additionalProperties === 'object')
+    return `map of name to ${typeOf(additionalProperties)}`;
   return formats[format] ?? type;
 }
 
@@ -248,7 +263,8 @@ export function bounds({ minimum, maximum, maxLength, maxItems, default: usual }
 }
 
 /** A number with separators, unless it is a year. */
-const figure = (value: number): string => (value < 10_000 ? String(value) : value.toLocaleString('en'));
+const figure = (value: number): string =>
+  value < 10_000 ? String(value) : value.toLocaleString('en');
 
 /** The values that one can be, in words. */
 export const choices = ({ items, enum: values }: Schema): string =>

@@ -24,11 +24,14 @@ export const withTables = (markdown: string): string =>
     .replace('<!-- costs -->', costTable)
     .replace('<!-- vehicles -->', vehiclesTable)
     .replace(/<!-- per-event (\w+) -->/g, (_, name) =>
-      String(Object.entries({ ...perEvent, ...perVehicleAndDay }).find(([key]) => key === name)?.[1]),
+      String(
+        Object.entries({ ...perEvent, ...perVehicleAndDay }).find(([key]) => key === name)?.[1],
+      ),
     )
     .replace(/<!-- payload (\w+) -->/g, (_, name) => payload(name));
 
-const components: { [name: string]: Schema & { examples?: unknown[] } } = published.components.schemas;
+const components: { [name: string]: Schema & { examples?: unknown[] } } =
+  published.components.schemas;
 
 /** A component of the OpenAPI document: an example, and its JSON Schema with references inlined. */
 function payload(name: string): string {
@@ -87,7 +90,13 @@ const prices = [
     price: 1,
     included: 50,
   },
-  { of: 'D1 rows read', count: perEvent.rowsRead, trip: perTrip.rowsRead, price: 0.001, included: 25_000 },
+  {
+    of: 'D1 rows read',
+    count: perEvent.rowsRead,
+    trip: perTrip.rowsRead,
+    price: 0.001,
+    included: 25_000,
+  },
   // A message is written, read and deleted.
   { of: 'queue operations', count: 3 * perEvent.messages, price: 0.4, included: 1 },
   { of: 'Analytics Engine points', count: perEvent.points, price: 0.25, included: 10 },
@@ -126,7 +135,8 @@ const costsOf = (vehicles: number): [what: string, dollars: number][] => [
 
 const fleets = [100, 1_000, 10_000, 50_000];
 
-const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+const number = (value: number): string =>
+  value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 const dollars = (amount: number): string => (amount < 0.5 ? '–' : `$${number(amount)}`);
 
 /** What a month costs with fleets of some sizes, and what each further million events costs. */
@@ -137,7 +147,10 @@ export function costTable(): string {
   const perMillion = prices.reduce((sum, { count, price }) => sum + count * price, logOfMillion);
   const rows = [
     ['**a month, with the plan**', ...totals.map((total) => `**${dollars(total)}**`)],
-    ...costsOf(0).map(([what], at) => [what, ...columns.map((costs) => dollars(costs[at]?.[1] ?? 0))]),
+    ...costsOf(0).map(([what], at) => [
+      what,
+      ...columns.map((costs) => dollars(costs[at]?.[1] ?? 0)),
+    ]),
     ['GB in D1', ...fleets.map((vehicles) => gigabytes(vehicles).toFixed(1))],
   ];
   return `${table(['Vehicles', ...fleets.map(number)], rows)}
@@ -148,7 +161,11 @@ Each further million events costs some ${dollars(perMillion)}.`;
 /** How many vehicles fit into a database, in hundreds, by its size and the days that it holds. */
 export function vehiclesTable(): string {
   const days = [7, 30, 180];
-  const fitting = (size: number, hotDays: number) => number(Math.floor(size / gigabytes(100, hotDays)) * 100);
-  const rows = [1, 5, 10].map((size) => [`${size} GB`, ...days.map((hotDays) => fitting(size, hotDays))]);
+  const fitting = (size: number, hotDays: number) =>
+    number(Math.floor(size / gigabytes(100, hotDays)) * 100);
+  const rows = [1, 5, 10].map((size) => [
+    `${size} GB`,
+    ...days.map((hotDays) => fitting(size, hotDays)),
+  ]);
   return table(['`--hot-days`', ...days.map(String)], rows);
 }

@@ -18,7 +18,9 @@ type Owner = { accountId: SQL; connectionId: SQL };
  */
 export function isSeenBy(caller: Caller, vehicleId: SQL): SQL | undefined {
   const within = isWithin(caller, sql`seen.connection_id`);
-  return within && sql`exists (select 1 from vehicles seen where seen.id = ${vehicleId} and ${within})`;
+  return (
+    within && sql`exists (select 1 from vehicles seen where seen.id = ${vehicleId} and ${within})`
+  );
 }
 
 /** SQL for whether a webhook covers the connection of the vehicle `v`. */

@@ -85,7 +85,9 @@ const named = (names: string): string[] => names.split(' ');
 /** The columns of which one has to change for anything to be written, and those besides. */
 const compared = [
   ...named('vin vehicle_id named_vehicle_id event_time location notification_level report_ready'),
-  ...named('is_accurate dismissed report_url levels notified source_updated_at source_id driver_name'),
+  ...named(
+    'is_accurate dismissed report_url levels notified source_updated_at source_id driver_name',
+  ),
   ...context,
 ];
 const besides = named('updated_at vehicle_name license_plate');
@@ -100,7 +102,8 @@ export const accidentColumns = [
   ...context,
 ];
 
-const ofEach = (table: string): SQL => listOf(compared, (name) => sql`${sql.identifier(table)}.${name}`);
+const ofEach = (table: string): SQL =>
+  listOf(compared, (name) => sql`${sql.identifier(table)}.${name}`);
 
 /** SQL for whether an accident changes. */
 export const accidentDiffers = sql`(${ofEach('accidents')}) is not (${ofEach('excluded')})`;
@@ -110,7 +113,9 @@ function newest(key: string): SQL {
   const known = sql.identifier(columnName(key));
   const given = sql.raw(`r->>'${key}'`);
   const said =
-    key === 'driverId' ? sql`iif(${given} in (select id from erased_drivers), null, ${given})` : given;
+    key === 'driverId'
+      ? sql`iif(${given} in (select id from erased_drivers), null, ${given})`
+      : given;
   return sql`iif(behind, coalesce(${known}, ${said}), coalesce(${said}, ${known}))`;
 }
 
@@ -175,7 +180,13 @@ export async function handleAccident(
     handling: write(db)`
       update accidents set ${column} = ${value}, updated_at = ${now}
       where id = ${eventId} and account_id = ${accountId} and connection_id = ${connectionId} and ${changes}`,
-    change: recordChange(db, source, 'changed', 'accident', sql`select ${eventId} as id where changes() > 0`),
+    change: recordChange(
+      db,
+      source,
+      'changed',
+      'accident',
+      sql`select ${eventId} as id where changes() > 0`,
+    ),
   }));
   return handling.meta.changes > 0;
 }

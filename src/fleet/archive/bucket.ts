@@ -90,4 +90,5 @@ function hotSince(env: Env, now = Date.now()): number {
 }
 
 /** The first day that stays in D1. */
-export const firstHotDay = (env: Env, now = Date.now()): number => dayOf(hotSince(env, now - graceMs));
+export const firstHotDay = (env: Env, now = Date.now()): number =>
+  dayOf(hotSince(env, now - graceMs));

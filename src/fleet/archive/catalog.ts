@@ -19,7 +19,10 @@ export type Archived = { connectionId: string; day: number; parts: Part[] };
 
 type Stored = Omit<Archived, 'parts'> & { parts: string };
 
-export const archivedOf = ({ parts, ...row }: Stored): Archived => ({ ...row, parts: JSON.parse(parts) });
+export const archivedOf = ({ parts, ...row }: Stored): Archived => ({
+  ...row,
+  parts: JSON.parse(parts),
+});
 
 export type DaysQuery = {
   kind: string;

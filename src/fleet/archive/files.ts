@@ -16,7 +16,11 @@ export const maxCharacters = 6_000_000;
 export const lengthOf = (rows: ArchivedRow[]): number => JSON.stringify(rows).length;
 
 /** Writes the ordered rows of a day as files, under new names. */
-export async function writeParts(folder: Folder, rows: ArchivedRow[], sizes = usualSizes): Promise<Part[]> {
+export async function writeParts(
+  folder: Folder,
+  rows: ArchivedRow[],
+  sizes = usualSizes,
+): Promise<Part[]> {
   const count = Math.ceil(Math.max(rows.length / sizes.part, lengthOf(rows) / maxCharacters));
   const size = Math.ceil(rows.length / count);
   const parts: Part[] = [];
@@ -87,13 +91,17 @@ async function decodeRows(
     rowEnd: to,
     columns: keys.filter((key) => known.has(key)),
   });
-  for (const key of keys) for (const row of rows) row[key] = keptOf(columns[key]?.holds ?? 'text', row[key]);
+  for (const key of keys)
+    for (const row of rows) row[key] = keptOf(columns[key]?.holds ?? 'text', row[key]);
   return rows;
 }
 
 /** Reads all rows of a file, or only some keys. @throws PartGone, Unreadable */
-export const readPart = async (folder: Folder, file: string, keys?: string[]): Promise<ArchivedRow[]> =>
-  (await openPart(folder, file)).rows(keys && { keys });
+export const readPart = async (
+  folder: Folder,
+  file: string,
+  keys?: string[],
+): Promise<ArchivedRow[]> => (await openPart(folder, file)).rows(keys && { keys });
 
 /** Reads the rows of a file with one of these ids. @throws PartGone, Unreadable */
 export async function readRowsOf(
@@ -120,7 +128,9 @@ export async function filesOf({ bucket, day }: Folder): Promise<StoredFile[]> {
   let cursor: string | undefined;
   do {
     const page = await bucket.list({ prefix, ...(cursor && { cursor }) });
-    found.push(...page.objects.map(({ key, size }) => ({ file: key.slice(prefix.length), bytes: size })));
+    found.push(
+      ...page.objects.map(({ key, size }) => ({ file: key.slice(prefix.length), bytes: size })),
+    );
     cursor = page.truncated ? page.cursor : undefined;
   } while (cursor);
   return found.filter(({ file }) => ownName.test(file));
@@ -135,7 +145,8 @@ export async function tidy(folder: Folder, parts: Part[]): Promise<void> {
   const known = new Set(parts.map(({ file }) => file));
   const left = (await filesOf(folder)).filter(({ file }) => !known.has(file));
   if (left.length === 0) return;
-  const idsIn = async ({ file }: StoredFile) => (await readPart(folder, file, ['id'])).map(({ id }) => id);
+  const idsIn = async ({ file }: StoredFile) =>
+    (await readPart(folder, file, ['id'])).map(({ id }) => id);
   const ids = new Set<unknown>();
   for (const part of parts) for (const one of await idsIn(part)) ids.add(one);
   for (const file of left)

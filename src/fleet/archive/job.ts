@@ -114,7 +114,9 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   for (const some of partsOf(versions, rowsPerStatement)) {
     // The change feed finds them in the archive from here on, and as merged.
     const shown = some.flatMap(({ row, newer }) =>
-      Number(row.updatedAt) > Date.now() - keptMs - hourMs || !isSame(kind, row, newer) ? [row.id] : [],
+      Number(row.updatedAt) > Date.now() - keptMs - hourMs || !isSame(kind, row, newer)
+        ? [row.id]
+        : [],
     );
     await commit(
       ...(shown.length > 0 ? [recordArchived(db, day, 'changed', shown)] : []),
@@ -141,7 +143,8 @@ async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<Arch
     rows.push(...found);
     characters += lengthOf(found);
     const last = found[rowsPerStatement - 1];
-    if (!last || rows.length >= sizes.part || characters > maxCharacters) return rows.slice(0, sizes.part);
+    if (!last || rows.length >= sizes.part || characters > maxCharacters)
+      return rows.slice(0, sizes.part);
     after = placeOf(kind, last);
   }
 }
@@ -197,7 +200,9 @@ async function writeVersions(move: Move, parts: Part[], versions: Version[]): Pr
       written.push(part);
       continue;
     }
-    const kept = part ? (await readPart(move, part.file)).filter((row) => !without.has(row.id)) : [];
+    const kept = part
+      ? (await readPart(move, part.file)).filter((row) => !without.has(row.id))
+      : [];
     const rows = [...kept, ...(added.get(at) ?? [])];
     rows.sort((a, b) => comparePositions(placeOf(kind, a), placeOf(kind, b)));
     written.push(...(await writeParts(move, rows, sizes)));

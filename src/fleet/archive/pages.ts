@@ -20,7 +20,14 @@ import { dayMs } from '../../platform/durations.ts';
 import { type ArchivedRow, newerOf } from '../lists/archived.ts';
 import { shownOf } from '../lists/list.ts';
 import { dayOf, PartGone, readAgain } from './bucket.ts';
-import { type Archived, archivedOf, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
+import {
+  type Archived,
+  archivedOf,
+  type DaysQuery,
+  daysOf,
+  lastDay,
+  newestDay,
+} from './catalog.ts';
 import { type ArchivedPageQuery, filesAhead, lastId, readFiles, type Stored } from './read.ts';
 
 /** After so many reads of files a page ends: of one over many small days, or with a filter. */
@@ -102,7 +109,11 @@ function daysQuery(query: ArchivedPageQuery, caller: Caller, most: number): Days
   const { after, descending, connectionId, archive } = query;
   const from = Math.max(query.from, descending ? 0 : (after?.sort ?? 0));
   const to = Math.min(query.to - 1, descending && after ? after.sort : query.to);
-  const whose = { accountId: caller.accountId, connectionId, within: isWithin(caller, sql`connection_id`) };
+  const whose = {
+    accountId: caller.accountId,
+    connectionId,
+    within: isWithin(caller, sql`connection_id`),
+  };
   return { kind: archive.kind.name, ...whose, from: dayOf(from), to: dayOf(to), descending, most };
 }
 
@@ -127,7 +138,11 @@ function endOf(days: Archived[], { descending }: PageQuery): Position {
 }
 
 /** Whether D1 has rows of archived days: those being moved, and late ones. */
-function anyLate(db: Database, { archive, table, columns, order }: ArchivedPageQuery, wanted: DaysQuery) {
+function anyLate(
+  db: Database,
+  { archive, table, columns, order }: ArchivedPageQuery,
+  wanted: DaysQuery,
+) {
   const { all } = archive;
   return read<{ late: number }>(db)`
     with leads (id) as (${'value' in all ? sql`select ${all.value}` : all.values})
@@ -154,7 +169,8 @@ async function keepNewer(
     connectionId,
   );
   const known = new Set(twins.map(({ id }) => id));
-  if (hot.rows.some(({ id }) => archived.has(String(id)) && !known.has(id))) throw new PartGone(kind.name);
+  if (hot.rows.some(({ id }) => archived.has(String(id)) && !known.has(id)))
+    throw new PartGone(kind.name);
   for (const late of twins) {
     const { id } = late;
     const old = archived.get(String(id));
@@ -163,6 +179,7 @@ async function keepNewer(
     const stream: { rows: ArchivedRow[] } = newer === old ? hot : stored;
     stream.rows = stream.rows.filter((row) => row.id !== id);
     for (const row of hot.rows)
-      if (row.id === id) for (const key of Object.keys(row)) if (key in newer) row[key] = newer[key];
+      if (row.id === id)
+        for (const key of Object.keys(row)) if (key in newer) row[key] = newer[key];
   }
 }

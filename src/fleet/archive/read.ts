@@ -33,7 +33,11 @@ const maxRowsFiltered = 20_000;
 type Ahead = { day: DayOf; file: string; rows: number; begin: Position; isBegun: boolean };
 
 /** The files of these days that may have rows of the page, in the order in which they begin. */
-export function filesAhead(query: ArchivedPageQuery, { accountId }: Caller, days: Archived[]): Ahead[] {
+export function filesAhead(
+  query: ArchivedPageQuery,
+  { accountId }: Caller,
+  days: Archived[],
+): Ahead[] {
   const { after, from, to, descending, archive } = query;
   const found = days.flatMap(({ parts, ...rest }) => {
     const day = { kind: archive.kind.name, accountId, ...rest };
@@ -41,7 +45,9 @@ export function filesAhead(query: ArchivedPageQuery, { accountId }: Caller, days
       .filter(({ first, last }) => mayHave(query, first, last))
       .map(({ file, rows, first, last }): Ahead => {
         const begin = descending ? last : first;
-        const isBegun = descending ? begin.sort >= (after?.sort ?? to) : begin.sort <= (after?.sort ?? from);
+        const isBegun = descending
+          ? begin.sort >= (after?.sort ?? to)
+          : begin.sort <= (after?.sort ?? from);
         return { day, file, rows, begin, isBegun };
       });
   });
@@ -59,7 +65,11 @@ const mayHave = (
   (!after || comparePositions(descending ? first : last, after, descending) > 0);
 
 /** Reads rows of files in order, as far as a page needs or may scan. @throws PartGone, Unreadable */
-export async function readFiles(bucket: R2Bucket, ahead: Ahead[], query: ArchivedPageQuery): Promise<Stored> {
+export async function readFiles(
+  bucket: R2Bucket,
+  ahead: Ahead[],
+  query: ArchivedPageQuery,
+): Promise<Stored> {
   const { limit, descending, archive } = query;
   const { kind, filter } = archive;
   const inOrder = (a: Position, b: Position) => comparePositions(a, b, descending);
@@ -122,7 +132,10 @@ async function readOn(file: OpenPart, query: ArchivedPageQuery): Promise<Archive
 }
 
 /** Between which places the rows of a group are: the file has the bounds of their order. */
-function boundsOf({ columns }: OpenPart['groups'][number], { order }: PageQuery): [Position, Position] {
+function boundsOf(
+  { columns }: OpenPart['groups'][number],
+  { order }: PageQuery,
+): [Position, Position] {
   const column = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === order);
   const { min_value, max_value } = column?.meta_data?.statistics ?? {};
   return [

@@ -8,7 +8,15 @@ import { type Lease, stepWithLease } from '../../platform/jobs/lease.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { archiveKinds } from '../lists/registry.ts';
 import { recordArchived } from '../record-changes.ts';
-import { bucketOf, type DayOf, dayOf, type Folder, folderOf, type Part, readAgain } from './bucket.ts';
+import {
+  bucketOf,
+  type DayOf,
+  dayOf,
+  type Folder,
+  folderOf,
+  type Part,
+  readAgain,
+} from './bucket.ts';
 import { archiveLease, catalogued, inArchive, putEntry } from './catalog.ts';
 import { deleteFiles, filesOf, partOf, readPart, tidy, writeParts } from './files.ts';
 
@@ -55,7 +63,10 @@ async function recordDeletion(at: ReturnType<typeof fileAt>, { db, commit }: Lea
 }
 
 /** Removes entries from the catalog. Returns whether those were all. */
-async function removeEntries({ db, commit }: Lease, { accountId, connectionId }: Owner): Promise<boolean> {
+async function removeEntries(
+  { db, commit }: Lease,
+  { accountId, connectionId }: Owner,
+): Promise<boolean> {
   const own = connectionId ? sql`and connection_id = ${connectionId}` : undefined;
   const [days = 0] = await commit(
     write(db)`
@@ -127,7 +138,9 @@ async function eraseFromFile(
   } else {
     await tidy(folder, parts);
     if ((await filesOf(folder)).some((one) => one.file === file))
-      throw new Error(`${folderOf(day)}${file} has rows to be erased, and the catalog does not name it`);
+      throw new Error(
+        `${folderOf(day)}${file} has rows to be erased, and the catalog does not name it`,
+      );
   }
   return true;
 }

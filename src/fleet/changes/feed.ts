@@ -1,5 +1,10 @@
 import { and, sql } from 'drizzle-orm';
-import { type CursorKeys, decodeCursor, encodeCursor, invalidCursor } from '../../platform/db/cursor.ts';
+import {
+  type CursorKeys,
+  decodeCursor,
+  encodeCursor,
+  invalidCursor,
+} from '../../platform/db/cursor.ts';
 import { type Database, jsonList, read } from '../../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../../platform/db/guard.ts';
 import { cutScan, fitting, type Scanned, scan } from '../../platform/db/pages.ts';
@@ -45,11 +50,18 @@ export async function readChanges(
   const upTo = upToNow(latest[0]?.seq);
   if (cursor === now) {
     // A client that lists everything next gets again what its replica may have lacked.
-    return { items: [], resume: cursorAt(mayReadReplica(caller) ? { seq: upTo.seq - hourMs } : upTo) };
+    return {
+      items: [],
+      resume: cursorAt(mayReadReplica(caller) ? { seq: upTo.seq - hourMs } : upTo),
+    };
   }
 
   const covered = cutScan(rows, maxRows);
-  const { records, end } = collapse(entriesOf(covered.page, after, kinds ?? changeKinds), after, limit);
+  const { records, end } = collapse(
+    entriesOf(covered.page, after, kinds ?? changeKinds),
+    after,
+    limit,
+  );
   const { items, cut } = await withState(env, caller, records);
   const reached = cut ?? end ?? (covered.end && { seq: covered.end.seq });
   const resume = cursorAt(reached ?? upTo);
@@ -69,7 +81,9 @@ function startOf(cursor: string | undefined, identity: string): Reached {
 }
 
 /** How far a client has come that has read everything: at least to yesterday, so that cursors last. */
-const upToNow = (latest: number | undefined): Reached => ({ seq: Math.max(latest ?? 0, Date.now() - dayMs) });
+const upToNow = (latest: number | undefined): Reached => ({
+  seq: Math.max(latest ?? 0, Date.now() - dayMs),
+});
 
 export const selectLatest = (db: Database, { accountId }: Caller) =>
   read<{ seq: number }>(db)`
@@ -77,7 +91,12 @@ export const selectLatest = (db: Database, { accountId }: Caller) =>
 
 type Filters = { connectionId: string | undefined; kinds: string[] | undefined };
 
-const selectRows = (db: Database, caller: Caller, after: Reached, { connectionId, kinds }: Filters) => {
+const selectRows = (
+  db: Database,
+  caller: Caller,
+  after: Reached,
+  { connectionId, kinds }: Filters,
+) => {
   const beyond = after.records === undefined ? sql`>` : sql`>=`;
   return read<Noted & Scanned>(db)`${scan({
     columns: sql`seq, connection_id as "connectionId", action, records, archived_day as "day"`,
@@ -133,7 +152,11 @@ function entriesOf(rows: Noted[], after: Reached, kinds: readonly string[]): Ent
 type Collapsed = Omit<Entry, 'reached'> & { before: Reached };
 
 /** Reduces entries to `limit` records, each once. `end`: the position, if there are more. */
-function collapse(entries: Entry[], after: Reached, limit: number): { records: Collapsed[]; end?: Reached } {
+function collapse(
+  entries: Entry[],
+  after: Reached,
+  limit: number,
+): { records: Collapsed[]; end?: Reached } {
   const records = new Map<string, Collapsed>();
   let before = after;
   for (const { reached, ...entry } of entries) {
@@ -146,7 +169,8 @@ function collapse(entries: Entry[], after: Reached, limit: number): { records: C
   return { records: [...records.values()] };
 }
 
-const keysOf = ({ seq, records }: Reached): CursorKeys => (records === undefined ? [seq] : [seq, records]);
+const keysOf = ({ seq, records }: Reached): CursorKeys =>
+  records === undefined ? [seq] : [seq, records];
 
 /** The position in a cursor's keys; undefined for those of another list. */
 function reachedAt([seq, records, ...more]: CursorKeys): Reached | undefined {
@@ -181,7 +205,11 @@ async function withState(
   return { items, ...(cut && { cut }) };
 }
 
-async function readCurrent(env: Env, caller: Caller, records: Collapsed[]): Promise<Map<string, SizedItem>> {
+async function readCurrent(
+  env: Env,
+  caller: Caller,
+  records: Collapsed[],
+): Promise<Map<string, SizedItem>> {
   const wanted = lists
     .map(({ kind, list }) => ({ list, ofKind: records.filter((record) => record.kind === kind) }))
     .filter(({ ofKind }) => ofKind.length > 0);

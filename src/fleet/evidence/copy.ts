@@ -73,7 +73,11 @@ export async function startCopies(env: Env, now = Date.now()): Promise<void> {
  * Copies an account's files, some parts at a time, and asks for another run if there is more. Each lane, of a connection
  * and a server, has one file copied at a time, so that a slow server delays its own.
  */
-export async function copyEvidence(env: Env, accountId: string, budget = newBudget()): Promise<void> {
+export async function copyEvidence(
+  env: Env,
+  accountId: string,
+  budget = newBudget(),
+): Promise<void> {
   const bucket = bucketOf(env);
   if (!bucket) return;
   const bindings = within(env, budget);
@@ -90,7 +94,8 @@ export async function copyEvidence(env: Env, accountId: string, budget = newBudg
       lanes.delete(file.lane);
     };
     while (isLeft(budget) && !isLost) {
-      const file = lanes.size < lanesAtOnce ? await claim(lease.db, accountId, [...lanes.keys()]) : undefined;
+      const file =
+        lanes.size < lanesAtOnce ? await claim(lease.db, accountId, [...lanes.keys()]) : undefined;
       if (file) lanes.set(file.lane, copyNext(file));
       else if (lanes.size > 0) await Promise.race(lanes.values());
       else break;
@@ -138,7 +143,11 @@ type Failure = { failed: string; final?: boolean; restarts?: true };
  * Takes the next file of a lane that chance chooses, as the archive chooses accounts, but for those in which one is being
  * copied. Should this invocation be killed, it is due again, ever later.
  */
-async function claim(db: Database, accountId: string, lanes: string[]): Promise<Claimed | undefined> {
+async function claim(
+  db: Database,
+  accountId: string,
+  lanes: string[],
+): Promise<Claimed | undefined> {
   const now = Date.now();
   const waiting = sql`evidence where account_id = ${accountId} and next_at is not null`;
   const next = sql`
@@ -219,7 +228,10 @@ async function copyParts(
   if (!span) {
     const final = [401, 403, 410].includes(status);
     await response.body?.cancel();
-    return { failed: `The server returned ${status}${final ? ': the link has expired' : ''}`, final };
+    return {
+      failed: `The server returned ${status}${final ? ': the link has expired' : ''}`,
+      final,
+    };
   }
   const { from, end, total } = span;
   const tooMuch = total === null ? undefined : await reserve(lease, file, total);
@@ -239,7 +251,14 @@ async function copyParts(
     const tooMuch = total === null ? await reserve(lease, file, bytes) : undefined;
     if (tooMuch) return tooMuch;
     if (!upload) {
-      upload = { id: await begin(bucket, key, type), type, parts: [], isWhole, total, tag: tagIn(headers) };
+      upload = {
+        id: await begin(bucket, key, type),
+        type,
+        parts: [],
+        isWhole,
+        total,
+        tag: tagIn(headers),
+      };
       if (begun) await lease.commit(progress(lease.db, file, upload));
       if (begun) await abort(bucket, key, begun.id);
     }
@@ -259,7 +278,11 @@ async function copyParts(
 const nothing: Version = { tag: null, total: null };
 
 /** Reserves so much for a file before it is copied, since others are copied at the same time. Returns why not, if not. */
-async function reserve({ db, commit }: Lease, file: Claimed, bytes: number): Promise<Failure | undefined> {
+async function reserve(
+  { db, commit }: Lease,
+  file: Claimed,
+  bytes: number,
+): Promise<Failure | undefined> {
   const { id, accountId, accidentId } = file;
   const [reserved, isOver] = await commit(
     write(db)`
@@ -300,7 +323,8 @@ async function get(
   for (let hops = 0; hops <= maxRedirects; hops++) {
     if (!isAllowed(env, url)) throw new Forbidden('Its address is not allowed');
     const response = await reaching(fetch(url, { headers, redirect: 'manual', signal }));
-    const next = response.status >= 300 && response.status < 400 && response.headers.get('location');
+    const next =
+      response.status >= 300 && response.status < 400 && response.headers.get('location');
     if (!next) return response;
     await response.body?.cancel();
     url = URL.parse(next, url)?.href ?? '';
@@ -343,7 +367,8 @@ async function complete(
   const target = await bucket.resumeMultipartUpload(key, id);
   await target.complete(parts).catch(() => {}); // it was, if the invocation that did so was killed
   const object = await bucket.get(key);
-  if (!object || object.size !== bytes) return { failed: 'Its copy was incomplete', restarts: true };
+  if (!object || object.size !== bytes)
+    return { failed: 'Its copy was incomplete', restarts: true };
   const digest = new crypto.DigestStream('SHA-256');
   await object.body.pipeTo(digest);
   return { type, bytes, sha256: new Uint8Array(await digest.digest).toHex() };
@@ -352,7 +377,9 @@ async function complete(
 /** Notes how far a copy is. One that makes no lasting progress is due again ever later, until it is given up. */
 const progress = (db: Database, { id }: Claimed, upload: Upload) => write(db)`
   update evidence set upload = ${JSON.stringify(upload)}${
-    upload.isWhole && upload.bytes === undefined ? undefined : sql`, attempts = 0, next_at = ${Date.now()}`
+    upload.isWhole && upload.bytes === undefined
+      ? undefined
+      : sql`, attempts = 0, next_at = ${Date.now()}`
   }
   where id = ${id}`;
 
@@ -367,16 +394,20 @@ async function record(
   const now = Date.now();
   if (outcome === 'more') return;
   const isFailed = 'failed' in outcome;
-  const isFinal = isFailed && (outcome.final || attempts >= maxAttempts || createdAt < now - longestMs);
+  const isFinal =
+    isFailed && (outcome.final || attempts >= maxAttempts || createdAt < now - longestMs);
   if (isFailed && !isFinal) {
     const upload = outcome.restarts ? sql`null` : sql`upload`;
     await commit(
-      write(db)`update evidence set reason = ${outcome.failed}, upload = ${upload} where id = ${id}`,
+      write(
+        db,
+      )`update evidence set reason = ${outcome.failed}, upload = ${upload} where id = ${id}`,
     );
     return;
   }
   const page = `${config(env).origin ?? ''}/portal/accidents/${accidentId}#evidence`;
-  const isReport = !isFailed && reportUrl !== null && isSigned(source) && leadToSame(reportUrl, source);
+  const isReport =
+    !isFailed && reportUrl !== null && isSigned(source) && leadToSame(reportUrl, source);
   const ended = isFailed
     ? sql`state = 'missed', reason = ${outcome.failed}, bytes = null where id = ${id}`
     : sql`state = 'stored', reason = null, source = null, content_type = ${outcome.type}, bytes = ${outcome.bytes},

@@ -27,8 +27,13 @@ export const canKeepEvidence = (env: Env): boolean => bucketOf(env) !== undefine
 /** Sets for how many days an account keeps evidence; null deletes what it has. @throws Refusal: invalid */
 export async function keepEvidence(env: Env, caller: Caller, days: number | null): Promise<void> {
   if (days !== null && !canKeepEvidence(env))
-    throw invalid('Evidence cannot be kept here: the operator has to add a bucket for files first.');
-  await asCaller(env, caller, (db) => [setEvidenceDays(db, caller, days), markWaiting(db, [pruneJob])]);
+    throw invalid(
+      'Evidence cannot be kept here: the operator has to add a bucket for files first.',
+    );
+  await asCaller(env, caller, (db) => [
+    setEvidenceDays(db, caller, days),
+    markWaiting(db, [pruneJob]),
+  ]);
   await send(env.DELIVERIES, [{ job: pruneJob }]);
 }
 
@@ -124,12 +129,16 @@ const ofAccident = (caller: Caller, accidentId: string): SQL => sql`
 
 const timesOf = ['takenAt', 'storedAt', 'expiresAt'] as const;
 
-type Stored = Omit<EvidenceFile, (typeof timesOf)[number]> & Record<(typeof timesOf)[number], number | null>;
+type Stored = Omit<EvidenceFile, (typeof timesOf)[number]> &
+  Record<(typeof timesOf)[number], number | null>;
 
 /** The statement that reads the evidence of an accident, oldest first, or what `passes` of it. */
-const selectEvidence = (db: Database, caller: Caller, accidentId: string, passes = sql`true`) => read<Stored>(
-  db,
-)`
+const selectEvidence = (
+  db: Database,
+  caller: Caller,
+  accidentId: string,
+  passes = sql`true`,
+) => read<Stored>(db)`
   select e.id, kind, camera, taken_at as takenAt, state, reason, content_type as contentType, sha256,
     iif(state = 'stored', bytes, null) as bytes, iif(state = 'stored', ended_at, null) as storedAt, e.created_at + a.evidence_days * ${int(dayMs)} as expiresAt
   ${ofAccident(caller, accidentId)} and ${passes} order by e.created_at, e.id`;
@@ -152,13 +161,24 @@ export async function findWithEvidence(env: Env, caller: Caller, id: string) {
   return { ...accidents.list.present(row), ...(found.length > 0 && { evidence: found }) };
 }
 
-export const findEvidence = async (env: Env, caller: Caller, accidentId: string): Promise<EvidenceFile[]> =>
+export const findEvidence = async (
+  env: Env,
+  caller: Caller,
+  accidentId: string,
+): Promise<EvidenceFile[]> =>
   evidenceOf(await asCaller(env, caller, (db) => selectEvidence(db, caller, accidentId)));
 
 /** The folder of an account's files, and the key of one. */
 export const evidenceFolder = (accountId: string): string => `evidence/account=${accountId}/`;
-export const keyOf = ({ accountId, accidentId, id }: { accountId: string; accidentId: string; id: string }) =>
-  `${evidenceFolder(accountId)}${accidentId}/${id}`;
+export const keyOf = ({
+  accountId,
+  accidentId,
+  id,
+}: {
+  accountId: string;
+  accidentId: string;
+  id: string;
+}) => `${evidenceFolder(accountId)}${accidentId}/${id}`;
 
 type Asked = { accidentId: string; id?: string; by: string };
 
@@ -174,7 +194,9 @@ export async function openEvidence(env: Env, caller: Caller, { accidentId, id, b
   const field = `evidence opened: accident ${accidentId}${id ? `, file ${id}` : ''}`;
   const { files } = await asCaller(env, caller, (db) => ({
     files: selectEvidence(db, caller, accidentId, passes),
-    audit: audit(db, caller, 'changed', 'accounts', sql`exists (select 1 ${wanted} and ${isNew})`, [field]),
+    audit: audit(db, caller, 'changed', 'accounts', sql`exists (select 1 ${wanted} and ${isNew})`, [
+      field,
+    ]),
     opened: write(db)`
       update evidence set opened = (
         select json_group_object(key, value) from (
@@ -185,7 +207,10 @@ export async function openEvidence(env: Env, caller: Caller, { accidentId, id, b
   if (files.length === 0 || !bucket) throw new Refusal({ kind: 'not found', what: 'evidence' });
   const { accountId } = caller;
   const open = async (file: { id: string }, range?: R2Range) => {
-    const object = await bucket.get(keyOf({ accountId, accidentId, id: file.id }), range && { range });
+    const object = await bucket.get(
+      keyOf({ accountId, accidentId, id: file.id }),
+      range && { range },
+    );
     if (!object) throw new Refusal({ kind: 'not found', what: 'evidence' });
     return object.body;
   };

@@ -29,7 +29,8 @@ export function withoutSignature(link: string): string {
   const names = [...url.searchParams.keys()];
   const known = signers.filter(({ by }) => names.some((name) => name.toLowerCase() === by));
   for (const name of names)
-    if (known.some((signer) => signer.names.test(name.toLowerCase()))) url.searchParams.delete(name);
+    if (known.some((signer) => signer.names.test(name.toLowerCase())))
+      url.searchParams.delete(name);
   return url.href;
 }
 

@@ -43,6 +43,7 @@ export function spanOf(
   const end = Number(last) + 1;
   const tag = tagIn(headers) ?? version.tag;
   const isSame = tag === (version.tag ?? tag) && !headers.has('content-encoding');
-  const isRest = status === 206 && Number(from) === at && end <= total && (length ?? end - at) === end - at;
+  const isRest =
+    status === 206 && Number(from) === at && end <= total && (length ?? end - at) === end - at;
   return isSame && isRest ? { from: at, end, total } : undefined;
 }

@@ -34,10 +34,13 @@ export const removeEvidence = (
       where account_id = ${accountId} and state in ${states} and ${which} limit ${perStep}`;
     const bucket = bucketOf(env);
     if (found.length === 0) return undefined;
-    for (const row of found) if (bucket && row.uploadId) await abort(bucket, keyOf(row), row.uploadId);
+    for (const row of found)
+      if (bucket && row.uploadId) await abort(bucket, keyOf(row), row.uploadId);
     await bucket?.delete(found.map(keyOf));
     const ids = jsonList(found.map(({ id }) => id));
-    await commit(isRemembered ? forget(db, ids) : write(db)`delete from evidence where id in ${ids}`);
+    await commit(
+      isRemembered ? forget(db, ids) : write(db)`delete from evidence where id in ${ids}`,
+    );
     return '';
   });
 
@@ -51,7 +54,11 @@ export const ofDriver = (id: string): SQL => sql`(
 
 /** The evidence of accidents that name nobody and happened on trips, given as rows of the archive. */
 export const onTrips = (rows: ArchivedRow[]): SQL => {
-  const trips = rows.map(({ vehicleId, startedAt, endedAt }) => ({ vehicleId, startedAt, endedAt }));
+  const trips = rows.map(({ vehicleId, startedAt, endedAt }) => ({
+    vehicleId,
+    startedAt,
+    endedAt,
+  }));
   return duringTrips(sql`select value->>'vehicleId' as vehicle_id, value->>'startedAt' as started_at,
     value->>'endedAt' as ended_at from json_each(${JSON.stringify(trips)})`);
 };
@@ -64,7 +71,11 @@ const duringTrips = (trips: SQL): SQL => sql`accident_id in (
   where a.vehicle_id = v.id or (a.vin = v.vin and a.vin <> ''))`;
 
 /** Deletes what accounts no longer keep: after so many days, or because they keep none since; in turns. */
-export async function pruneEvidence(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
+export async function pruneEvidence(
+  env: Env,
+  now = Date.now(),
+  budget = newBudget(),
+): Promise<void> {
   const db = openDatabase(env);
   const failed: string[] = [];
   let after = '';

@@ -3,17 +3,22 @@ import type { evidenceKinds } from '../lists/field-objects.ts';
 type Kind = (typeof evidenceKinds)[number];
 
 /** The types of files that are copied, by how they begin, a character for each byte, and what they can be. */
-const types: { is: (start: string, bytes: Uint8Array) => boolean; type: string; kinds: Kind[] }[] = [
-  { is: (start, bytes) => hasBrand(start) && isMovie(bytes), type: 'video/mp4', kinds: ['video'] },
-  { is: (_, bytes) => isMovie(bytes), type: 'video/quicktime', kinds: ['video'] },
-  { is: begins('\x1aE\xdf\xa3'), type: 'video/webm', kinds: ['video'] },
-  { is: begins('\xff\xd8\xff'), type: 'image/jpeg', kinds: ['photo', 'document'] },
-  { is: begins('\x89PNG\r\n\x1a\n'), type: 'image/png', kinds: ['photo', 'document'] },
-  { is: matches(/^RIFF.{4}WEBP/s), type: 'image/webp', kinds: ['photo', 'document'] },
-  { is: begins('%PDF-'), type: 'application/pdf', kinds: ['document'] },
-  { is: matches(/^(?:\xef\xbb\xbf)?\s*[[{]/), type: 'application/json', kinds: ['telemetry'] },
-  { is: matches(/^[\t\n\r -;=-\xff]*[,;\t]/), type: 'text/csv', kinds: ['telemetry'] },
-];
+const types: { is: (start: string, bytes: Uint8Array) => boolean; type: string; kinds: Kind[] }[] =
+  [
+    {
+      is: (start, bytes) => hasBrand(start) && isMovie(bytes),
+      type: 'video/mp4',
+      kinds: ['video'],
+    },
+    { is: (_, bytes) => isMovie(bytes), type: 'video/quicktime', kinds: ['video'] },
+    { is: begins('\x1aE\xdf\xa3'), type: 'video/webm', kinds: ['video'] },
+    { is: begins('\xff\xd8\xff'), type: 'image/jpeg', kinds: ['photo', 'document'] },
+    { is: begins('\x89PNG\r\n\x1a\n'), type: 'image/png', kinds: ['photo', 'document'] },
+    { is: matches(/^RIFF.{4}WEBP/s), type: 'image/webp', kinds: ['photo', 'document'] },
+    { is: begins('%PDF-'), type: 'application/pdf', kinds: ['document'] },
+    { is: matches(/^(?:\xef\xbb\xbf)?\s*[[{]/), type: 'application/json', kinds: ['telemetry'] },
+    { is: matches(/^[\t\n\r -;=-\xff]*[,;\t]/), type: 'text/csv', kinds: ['telemetry'] },
+  ];
 
 function begins(magic: string) {
   return (start: string) => start.startsWith(magic);
@@ -59,7 +64,8 @@ export function isNotReady(bytes: Uint8Array): boolean {
   let found = false;
   const look = (key: string, value: unknown) => {
     const said = value === true ? key : value;
-    found ||= typeof said === 'string' && /processing|pending|queued|in.?progress|not.?ready/i.test(said);
+    found ||=
+      typeof said === 'string' && /processing|pending|queued|in.?progress|not.?ready/i.test(said);
     return value;
   };
   try {
@@ -73,5 +79,13 @@ export function isNotReady(bytes: Uint8Array): boolean {
 const endings: { [type: string]: string } = { 'video/quicktime': 'mov', 'image/jpeg': 'jpg' };
 
 /** The name of a file when it is downloaded: `video-3f2a91c0.mp4`. */
-export const fileName = ({ id, kind, contentType }: { id: string; kind: Kind; contentType: string | null }) =>
+export const fileName = ({
+  id,
+  kind,
+  contentType,
+}: {
+  id: string;
+  kind: Kind;
+  contentType: string | null;
+}) =>
   `${kind}-${id.slice(0, 8)}.${endings[contentType ?? ''] ?? contentType?.split('/')[1] ?? 'bin'}`;

@@ -39,7 +39,11 @@ export const Wanted = v.object({
 export type Wanted = v.InferOutput<typeof Wanted>;
 
 /** Where an export goes on: in which of its lists, in a page of a connection or after it. */
-export type Place = { list?: number; connection?: Position | undefined; cursor?: string | undefined };
+export type Place = {
+  list?: number;
+  connection?: Position | undefined;
+  cursor?: string | undefined;
+};
 
 /** An export; times in milliseconds since 1970. */
 export type Export = {
@@ -139,7 +143,9 @@ export async function openFile(env: Env, caller: Caller, id: string, name: strin
   const bucket = bucketOf(env);
   if (!found || !bucket) throw new Refusal({ kind: 'not found' });
   const headers = {
-    'Content-Type': name.endsWith('.csv') ? 'text/csv; charset=utf-8' : 'application/vnd.apache.parquet',
+    'Content-Type': name.endsWith('.csv')
+      ? 'text/csv; charset=utf-8'
+      : 'application/vnd.apache.parquet',
     'Content-Disposition': `attachment; filename="${name}"`,
     'Cache-Control': 'private, no-store',
   };

@@ -20,7 +20,8 @@ export type ExportFormat = (typeof formatNames)[number];
 export const exportFolder = (accountId: string, id?: string): string =>
   `exports/account=${accountId}/${id ? `${id}/` : ''}`;
 
-const keyOf = (folder: string, { name }: ExportFile, piece: number | 'footer') => `${folder}${name}/${piece}`;
+const keyOf = (folder: string, { name }: ExportFile, piece: number | 'footer') =>
+  `${folder}${name}/${piece}`;
 
 /** Writes the next records of a file, or its `last`. Returns the file as it is then. */
 export async function writePiece(
@@ -43,7 +44,12 @@ export async function writePiece(
   if (piece.size === 0) return file;
   await bucket.put(keyOf(folder, file, pieces), piece);
   if (!last && format === 'parquet') await bucket.put(footerKey, writer.end());
-  return { ...file, records: file.records + items.length, bytes: bytes + piece.size, pieces: pieces + 1 };
+  return {
+    ...file,
+    records: file.records + items.length,
+    bytes: bytes + piece.size,
+    pieces: pieces + 1,
+  };
 }
 
 /** Streams a file, and returns what has to go on behind the response. A missing piece ends it. */
@@ -58,7 +64,10 @@ export function streamFile(bucket: R2Bucket, folder: string, file: ExportFile) {
     await writable.close();
   };
   // Whoever stops to read it is no failure of ours.
-  return { readable, written: work().catch((error: unknown) => writable.abort(error).catch(() => {})) };
+  return {
+    readable,
+    written: work().catch((error: unknown) => writable.abort(error).catch(() => {})),
+  };
 }
 
 /** Deletes some of what lies in a folder. Returns whether nothing is left. */

@@ -44,7 +44,11 @@ const retryMs = 30 * minuteMs;
 const exportLease = 'export files';
 
 /** Goes on with exports, a piece of each in turn. What is killed is repeated. */
-export async function prepareExports(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
+export async function prepareExports(
+  env: Env,
+  now = Date.now(),
+  budget = newBudget(),
+): Promise<void> {
   const bucket = bucketOf(env);
   if (!bucket) return;
   await withLease(env, exportLease, (lease) =>
@@ -72,7 +76,13 @@ async function nextOpen(db: Database, now: number): Promise<Export | undefined> 
 const later = (db: Database, { id }: Export, nextAt: SQL) =>
   write(db)`update exports set next_at = ${nextAt} where id = ${id}`;
 
-async function step(env: Env, bucket: R2Bucket, lease: Lease, one: Export, budget: Budget): Promise<void> {
+async function step(
+  env: Env,
+  bucket: R2Bucket,
+  lease: Lease,
+  one: Export,
+  budget: Budget,
+): Promise<void> {
   const { db } = lease;
   const isLate = one.requestedAt < Date.now() - longestExportMs;
   if (one.finishedAt === null && !isLate) return writeNext(env, bucket, lease, one, budget);
@@ -81,7 +91,13 @@ async function step(env: Env, bucket: R2Bucket, lease: Lease, one: Export, budge
 }
 
 /** Writes the next piece of each format, and notes where to go on. */
-async function writeNext(env: Env, bucket: R2Bucket, { db, commit }: Lease, one: Export, budget: Budget) {
+async function writeNext(
+  env: Env,
+  bucket: R2Bucket,
+  { db, commit }: Lease,
+  one: Export,
+  budget: Budget,
+) {
   const { id, accountId, wanted, place } = one;
   const at = place.list ?? 0;
   const resource = lists.find(({ list }) => list.path === `/${wanted.lists[at]}`);
@@ -91,9 +107,21 @@ async function writeNext(env: Env, bucket: R2Bucket, { db, commit }: Lease, one:
   let { files } = one;
   for (const format of wanted.formats) {
     const name = `${wanted.lists[at]}.${format}`;
-    const file = files.find((known) => known.name === name) ?? { name, records: 0, bytes: 0, pieces: 0 };
+    const file = files.find((known) => known.name === name) ?? {
+      name,
+      records: 0,
+      bytes: 0,
+      pieces: 0,
+    };
     const target = { format, columns, order: list.order };
-    const written = await writePiece(bucket, exportFolder(accountId, id), file, target, items, !next);
+    const written = await writePiece(
+      bucket,
+      exportFolder(accountId, id),
+      file,
+      target,
+      items,
+      !next,
+    );
     files = [...files.filter((known) => known.name !== name), written];
   }
   const records = one.records + items.length;
@@ -134,7 +162,9 @@ async function readPage(
   const { from = '1970-01-01', to = '9999-12-31' } = wanted;
   const ofAccount = list.path === '/connections';
   const isBegun = ofAccount || place.cursor;
-  const connection = isBegun ? place.connection : await connectionAfter(env, accountId, place.connection);
+  const connection = isBegun
+    ? place.connection
+    : await connectionAfter(env, accountId, place.connection);
   if (!connection && !ofAccount) return { items: [] };
   const query = {
     limit: [String(limit)],
@@ -142,15 +172,21 @@ async function readPage(
     ...(place.cursor && { cursor: [place.cursor] }),
   };
   const read = readList(env, operatorIn(accountId), list, { connectionId: connection?.id, query });
-  const { items, next: cursor } = await read.catch((error: unknown): { items: unknown[]; next?: string } => {
-    if (refusalIn(error)?.failure.kind === 'invalid' && connection) return { items: [] }; // it has been deleted
-    throw error;
-  });
+  const { items, next: cursor } = await read.catch(
+    (error: unknown): { items: unknown[]; next?: string } => {
+      if (refusalIn(error)?.failure.kind === 'invalid' && connection) return { items: [] }; // it has been deleted
+      throw error;
+    },
+  );
   const isLast = ofAccount && !cursor;
   return { items: items as object[], ...(!isLast && { next: { ...place, connection, cursor } }) }; // of a list
 }
 
-async function connectionAfter(env: Env, accountId: string, after?: Position): Promise<Position | undefined> {
+async function connectionAfter(
+  env: Env,
+  accountId: string,
+  after?: Position,
+): Promise<Position | undefined> {
   const { items } = await sliceConnections(env, operatorIn(accountId), { after, limit: 1 });
   return items[0] && { sort: items[0].createdAt, id: items[0].id };
 }
@@ -171,13 +207,23 @@ async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
       : 'That is the most that an export can have: choose fewer days for the rest. ') +
     'Sign in as an admin to get the files.';
   const link = { url: `${originOf(env)}/portal/settings/exports`, label: 'Download', button: true };
-  const footer = { text: `You get this email because you asked for an export of ${reader.account}.` };
+  const footer = {
+    text: `You get this email because you asked for an export of ${reader.account}.`,
+  };
   const mail = await renderMail('Your export is ready', [{ text, link }], footer);
-  await sendMail(env, { to: reader.email, subject: mail.subject, text: mail.text, html: mail.html });
+  await sendMail(env, {
+    to: reader.email,
+    subject: mail.subject,
+    text: mail.text,
+    html: mail.html,
+  });
 }
 
 /** Deletes an account's exports, files first. Returns '' while there is more, undefined when done. */
-export const removeExports = (env: Env, { accountId }: { accountId: string }): Promise<string | undefined> =>
+export const removeExports = (
+  env: Env,
+  { accountId }: { accountId: string },
+): Promise<string | undefined> =>
   stepWithLease(env, exportLease, '', async ({ db, commit }) => {
     const bucket = bucketOf(env);
     if (bucket && !(await emptyFolder(bucket, exportFolder(accountId)))) return '';
@@ -186,7 +232,11 @@ export const removeExports = (env: Env, { accountId }: { accountId: string }): P
   });
 
 /** Deletes exports that have expired. One that fails delays no other. */
-export async function pruneExports(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
+export async function pruneExports(
+  env: Env,
+  now = Date.now(),
+  budget = newBudget(),
+): Promise<void> {
   const db = openDatabase(env);
   const bucket = bucketOf(env);
   const failed: string[] = [];
@@ -198,7 +248,9 @@ export async function pruneExports(env: Env, now = Date.now(), budget = newBudge
     const { id, accountId } = expired;
     const remove = async () => {
       if (!bucket || (await emptyFolder(bucket, exportFolder(accountId, id))))
-        await transaction(db, [write(db)`delete from exports where id = ${id}`], { repeatable: true });
+        await transaction(db, [write(db)`delete from exports where id = ${id}`], {
+          repeatable: true,
+        });
     };
     await remove().catch((error: unknown) => {
       failed.push(id);

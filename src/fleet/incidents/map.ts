@@ -12,7 +12,10 @@ export const IncidentTypeMap = v.pipe(
   TextLists,
   v.check((map) => Object.keys(map).every(isPrintable), mustBePrintable),
   v.check((map) => Object.values(map).flat().every(isIncidentType), mustMap),
-  v.check((map) => dumpedBytes(JSON.stringify(map)) <= maxMapBytes, 'can be at most 32 KiB as JSON'),
+  v.check(
+    (map) => dumpedBytes(JSON.stringify(map)) <= maxMapBytes,
+    'can be at most 32 KiB as JSON',
+  ),
   v.metadata({
     type: 'object',
     additionalProperties: { type: 'array', items: { type: 'string' } },

@@ -9,7 +9,9 @@ export function normaliseIncidents(
   feed: Feed,
   words: readonly string[],
 ): { types: IncidentType[]; risk: number } {
-  const meanings = words.map((word) => meaningOf(feed, word)).filter(({ types }) => types.length > 0);
+  const meanings = words
+    .map((word) => meaningOf(feed, word))
+    .filter(({ types }) => types.length > 0);
   if (meanings.length === 0) return { types: ['Other'], risk: defaultRisks.Other };
   const risks = meanings.map(
     ({ types, raise }) => Math.max(...types.map((type) => defaultRisks[type])) + raise,
@@ -24,7 +26,8 @@ export function normaliseIncidents(
 export const isMapped = (feed: Feed, word: string): boolean => known(feed, word) !== undefined;
 
 /** Whether a label of this feed means an incident. */
-export const isIncident = (feed: Feed, word: string): boolean => (known(feed, word)?.types.length ?? 0) > 0;
+export const isIncident = (feed: Feed, word: string): boolean =>
+  (known(feed, word)?.types.length ?? 0) > 0;
 
 const meaningOf = (feed: Feed, word: string): Meaning => known(feed, word) ?? means('Other');
 
@@ -33,7 +36,9 @@ function known({ provider, incidentTypeMap }: Feed, word: string): Meaning | und
   if (mapped) return means(mapped.map((name) => incidentTypeOf(name) ?? 'Other'));
   if (provider === 'samsara' && plain(word).startsWith('context')) return noIncident;
   const type = incidentTypeOf(word);
-  return vocabularies.get(provider)?.get(plain(word)) ?? (type && means(type)) ?? shared.get(plain(word));
+  return (
+    vocabularies.get(provider)?.get(plain(word)) ?? (type && means(type)) ?? shared.get(plain(word))
+  );
 }
 
 const vocabularies = new Map(
@@ -48,6 +53,8 @@ const shared = new Map<string, Meaning>();
 const everybodys = [...vocabularies.values()].flatMap((words) => [...words]);
 for (const [word, all] of Map.groupBy(everybodys, ([word]) => word)) {
   const [meaning, ...others] = new Set(all.map(([, meaning]) => JSON.stringify(meaning)));
-  const agreed: Meaning | undefined = meaning && others.length === 0 ? JSON.parse(meaning) : undefined;
-  if (agreed && agreed.types.length > 0 && !agreed.types.includes('Other')) shared.set(word, agreed);
+  const agreed: Meaning | undefined =
+    meaning && others.length === 0 ? JSON.parse(meaning) : undefined;
+  if (agreed && agreed.types.length > 0 && !agreed.types.includes('Other'))
+    shared.set(word, agreed);
 }

@@ -41,6 +41,7 @@ export const plain = (word: string): string =>
 const byPlainName = new Map(incidentTypes.map((type) => [plain(type), type]));
 
 /** The incident type with this name, in any spelling. */
-export const incidentTypeOf = (name: string): IncidentType | undefined => byPlainName.get(plain(name));
+export const incidentTypeOf = (name: string): IncidentType | undefined =>
+  byPlainName.get(plain(name));
 
 export const isIncidentType = (name: string): boolean => incidentTypeOf(name) !== undefined;

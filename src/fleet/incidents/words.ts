@@ -47,7 +47,10 @@ export const providerWords: { [provider: string]: { [word: string]: Meaning } } 
     RolloverProtection: means('Stability Control', 1),
     YawControl: means('Stability Control'),
     VehicleInBlindSpotWarning: means('Unsafe Lane Change', -1),
-    VulnerableRoadUserCollisionWarning: means(['Vulnerable Road User', 'Forward Collision Warning']),
+    VulnerableRoadUserCollisionWarning: means([
+      'Vulnerable Road User',
+      'Forward Collision Warning',
+    ]),
     DefensiveDriving: noIncident,
     Invalid: noIncident,
   },

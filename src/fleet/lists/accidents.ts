@@ -28,14 +28,20 @@ import { exampleConnectionId, listed, stamps } from './resource.ts';
 import { vehicles } from './vehicles.ts';
 
 const sourceId = 'crash-3';
-const ownVin = vin('The vehicle identification number; empty for what cannot be one, such as `UNKNOWN`.');
+const ownVin = vin(
+  'The vehicle identification number; empty for what cannot be one, such as `UNKNOWN`.',
+);
 
 /** Further details for a claim, if the provider has them. */
 const context = {
   maxSpeedKph: optional(number(0, 1000, 'The highest speed, in kilometres per hour.', 88)),
   accelerationG: optional(magnitude(1000, 'The strongest acceleration, in g.', 3.2)),
   severity: optional(
-    choice(['low', 'medium', 'high', 'critical'], 'Its severity, as the provider rates it.', 'high'),
+    choice(
+      ['low', 'medium', 'high', 'critical'],
+      'Its severity, as the provider rates it.',
+      'high',
+    ),
   ),
   detectedAt: optional(time('When the provider reported it.', '2026-11-20T20:00:01.200Z')),
 };
@@ -62,7 +68,9 @@ const fields = {
   ),
   licensePlate: added(optional(text(40, 'Its licence plate, as it was then.', 'ABC-1234'))),
   driverId: optional(reference(drivers, 'Who drove.')),
-  driverName: added(optional(text(200, "The driver's name, as it was then.", drivers.itemExample.name))),
+  driverName: added(
+    optional(text(200, "The driver's name, as it was then.", drivers.itemExample.name)),
+  ),
   eventTime: time('When it happened.'),
   location: location('Where it happened.'),
   ...context,
@@ -89,9 +97,13 @@ const fields = {
     accidentLevels('The levels that the provider has reported, and when each was first received.'),
   ),
   assignedTo: added(
-    optional(email('The person it is assigned to in the portal, by email address.', 'ann@example.com')),
+    optional(
+      email('The person it is assigned to in the portal, by email address.', 'ann@example.com'),
+    ),
   ),
-  acknowledged: added(optional(handled('Who has acknowledged it in the portal; null if nobody has.'))),
+  acknowledged: added(
+    optional(handled('Who has acknowledged it in the portal; null if nobody has.')),
+  ),
   closed: added(
     optional(handled('Who has closed it in the portal; null if nobody has, or it was reopened.')),
   ),
@@ -143,7 +155,9 @@ export const accidents = {
       ...fields,
       evidence: optional(
         unlisted(
-          evidence('Videos, photos, reports and telemetry. They are copied if the account keeps evidence.'),
+          evidence(
+            'Videos, photos, reports and telemetry. They are copied if the account keeps evidence.',
+          ),
         ),
       ),
     },
@@ -172,15 +186,30 @@ export const accidentsByState = listOf(item, table, {
       QueryBoolean,
       { where: (column, closed) => sql`(${column} is not null) = ${Number(closed)}` },
     ),
-    assignedTo: matching('assignedTo', 'Only those of this person, or those of nobody.', QueryText, {
-      where: (column, email) => (email === nobody ? sql`${column} is null` : sql`${column} = ${email}`),
-    }),
-    vehicles: matching('vehicleId', 'Only those of these vehicles, by id, or with their VINs.', QueryList, {
-      where: (column, ids) => sql`(${column} in ${among(ids)} or accidents.vin in ${among(ids)}
+    assignedTo: matching(
+      'assignedTo',
+      'Only those of this person, or those of nobody.',
+      QueryText,
+      {
+        where: (column, email) =>
+          email === nobody ? sql`${column} is null` : sql`${column} = ${email}`,
+      },
+    ),
+    vehicles: matching(
+      'vehicleId',
+      'Only those of these vehicles, by id, or with their VINs.',
+      QueryList,
+      {
+        where: (column, ids) => sql`(${column} in ${among(ids)} or accidents.vin in ${among(ids)}
         or accidents.vin in (select vin from vehicles where id in ${among(ids)}))`,
-    }),
-    driver: matching('vehicleId', 'Only those on a trip of this driver that is not archived.', QueryText, {
-      where: (column, id) => sql`exists (
+      },
+    ),
+    driver: matching(
+      'vehicleId',
+      'Only those on a trip of this driver that is not archived.',
+      QueryText,
+      {
+        where: (column, id) => sql`exists (
         select 1 from vehicles v cross join trips t on t.id = (
           select id from trips where ${leads(sql`vehicle_id`, sql`v.id`)} and started_at <= accidents.event_time
           order by started_at desc limit 1)
@@ -188,7 +217,8 @@ export const accidentsByState = listOf(item, table, {
             select id from vehicles where account_id = accidents.account_id and vin = accidents.vin)
           and t.driver_id = ${id}
           and coalesce(t.ended_at, t.started_at + 86400000) >= accidents.event_time - 900000)`,
-    }),
+      },
+    ),
     maxLevel: atMost('notificationLevel', 'Only accidents up to this level.'),
   },
 });

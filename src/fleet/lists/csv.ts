@@ -34,15 +34,21 @@ const flatColumns = (columns: Columns): FlatColumn[] =>
   Object.entries(columns).flatMap(([name, { holds }]): FlatColumn[] => {
     if (Array.isArray(holds)) return [{ name, holds: 'text' }];
     if (typeof holds === 'string') return [{ name, holds }];
-    return Object.entries(holds).map(([inner, held]) => ({ name: `${name}.${inner}`, holds: held }));
+    return Object.entries(holds).map(([inner, held]) => ({
+      name: `${name}.${inner}`,
+      holds: held,
+    }));
   });
 
 /** Without it Excel takes UTF-8 for the encoding of the computer. */
 const byteOrderMark = '\ufeff';
 
 function headOf(columns: FlatColumn[], times?: LocalTimes): string {
-  const inZone = ({ name, holds }: FlatColumn) => (holds === 'time' ? `${name} (${times?.zone})` : name);
-  return times ? byteOrderMark + lineOf(columns.map(inZone)) : lineOf(columns.map(({ name }) => name));
+  const inZone = ({ name, holds }: FlatColumn) =>
+    holds === 'time' ? `${name} (${times?.zone})` : name;
+  return times
+    ? byteOrderMark + lineOf(columns.map(inZone))
+    : lineOf(columns.map(({ name }) => name));
 }
 
 function valueIn({ name, holds }: FlatColumn, item: object, times?: LocalTimes): FlatValue {
@@ -65,7 +71,8 @@ const lineOf = (values: FlatValue[]): string => `${values.map(cellOf).join(',')}
  * How formulas begin, and the wide forms that some spreadsheets convert; also after a `;`, at which
  * Excel in German or French begins a cell. They get an apostrophe in front, as OWASP advises.
  */
-const formula = /^(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])|(?<=;)(?="*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])/g;
+const formula =
+  /^(?=[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])|(?<=;)(?="*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])/g;
 const special = /[",\r\n]/;
 
 function cellOf(value: FlatValue): string {

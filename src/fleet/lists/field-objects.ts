@@ -33,7 +33,8 @@ const each = <T>(members: Fields, value: (member: Field) => T): { [name: string]
 type Inputs<M> = {
   [N in keyof M]: M[N] extends Field<infer In, infer Kept> ? v.GenericSchema<In, Kept> : never;
 };
-const inputOf = <M extends Fields>(members: M) => v.object(each(members, ({ input }) => input) as Inputs<M>);
+const inputOf = <M extends Fields>(members: M) =>
+  v.object(each(members, ({ input }) => input) as Inputs<M>);
 
 type Outputs<M extends Fields> = { [N in keyof M]: M[N]['output'] };
 const outputOf = <M extends Fields>(members: M) =>
@@ -48,12 +49,18 @@ const isSomewhere = <T extends { latitude: number; longitude: number }>() =>
 
 /** Objects are stored without nulls, so that equal ones are equal as JSON. */
 const withoutNulls = <T extends object>(members: T) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null && value !== undefined));
+  Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== null && value !== undefined),
+  );
 
 /** The components of the API's documents with these names, in records and in lists. */
 export const LocationInput = v.pipe(inputOf(place), isSomewhere(), v.transform(withoutNulls));
 export const LocationOutput = outputOf(place);
-export const VehicleLocationInput = v.pipe(inputOf(vehiclePlace), isSomewhere(), v.transform(withoutNulls));
+export const VehicleLocationInput = v.pipe(
+  inputOf(vehiclePlace),
+  isSomewhere(),
+  v.transform(withoutNulls),
+);
 export const VehicleLocationOutput = outputOf(vehiclePlace);
 export const AccidentLevel = outputOf(level);
 export const Handled = outputOf(handling);
@@ -73,7 +80,8 @@ const objectOf = <I extends v.GenericSchema, O extends v.GenericSchema>(
 };
 
 /** A place in decimal degrees, with the provider's name for it. */
-export const location = (description: string) => objectOf(place, LocationInput, LocationOutput, description);
+export const location = (description: string) =>
+  objectOf(place, LocationInput, LocationOutput, description);
 
 /** A place, with when a vehicle was there and its speed. */
 export const vehicleLocation = (description: string) =>
@@ -108,7 +116,11 @@ export const EvidenceDays = v.nullable(
 /** The members of a file that an accident's record links to. */
 export const evidenceFile = {
   kind: choice(evidenceKinds, 'What it is.', 'video'),
-  url: httpsUrl(4000, 'Where to get it. The link may expire.', 'https://media.example.com/crash-3/road.mp4'),
+  url: httpsUrl(
+    4000,
+    'Where to get it. The link may expire.',
+    'https://media.example.com/crash-3/road.mp4',
+  ),
   takenAt: optional(time('When it was taken.')),
   camera: optional(text(100, 'Which camera took it.', 'Road')),
 };
@@ -125,7 +137,9 @@ export const evidence = (description: string) => {
   return field(holds, Files, Files, [description, example], {
     most: `At most ${maxEvidence}.`,
     mend: (value) => {
-      const files = [value].flat().map((one) => usable(EvidenceInput, mendMembers(evidenceFile), one));
+      const files = [value]
+        .flat()
+        .map((one) => usable(EvidenceInput, mendMembers(evidenceFile), one));
       const good = files.filter((file) => file !== undefined).slice(0, maxEvidence);
       return good.length > 0 ? good : undefined;
     },

@@ -123,9 +123,14 @@ const QueryIdentifier = v.pipe(
   v.transform(withoutInvisible),
   v.metadata({ type: 'string', maxLength: 1000 }),
 );
-const QueryVin = v.pipe(QueryText, v.transform(upperVin), v.metadata({ type: 'string', maxLength: 1000 }));
+const QueryVin = v.pipe(
+  QueryText,
+  v.transform(upperVin),
+  v.metadata({ type: 'string', maxLength: 1000 }),
+);
 
-export const email = (...words: Words) => field('text', EmailAddress, v.string(), words, { mend: cleanText });
+export const email = (...words: Words) =>
+  field('text', EmailAddress, v.string(), words, { mend: cleanText });
 
 /** An absolute https URL of at most `max` characters. The limit is not in the contract. */
 export const httpsUrl = (max: number, ...words: Words) => {
@@ -151,7 +156,8 @@ export const tooManyValues = 101;
 export const texts = (limits: ListLimits, ...words: Words<string[]>) =>
   listOf(v.pipe(NotEmpty, Printable), limits, words);
 
-export const emails = (limits: ListLimits, ...words: Words<string[]>) => listOf(EmailAddress, limits, words);
+export const emails = (limits: ListLimits, ...words: Words<string[]>) =>
+  listOf(EmailAddress, limits, words);
 
 /** The limits are not in the contract, so that they can follow what fleets need. */
 const listOf = <S extends v.GenericSchema<string>>(
@@ -236,7 +242,10 @@ export const code = <const T extends number>(
   const named = Object.entries(meanings).map(([word, value]) => `${value} (${word})`);
   const message = `must be ${alternatives(named)}`;
   const Code = OneOf(values, message);
-  return field('integer', Code, Code, words, { query: QueryCode(values, message), mend: mendWord(meanings) });
+  return field('integer', Code, Code, words, {
+    query: QueryCode(values, message),
+    mend: mendWord(meanings),
+  });
 };
 
 /** `a, b or c` */
@@ -251,7 +260,9 @@ export const reference = (
   refersTo: Referable,
   description: string,
 ): Field<string, string, string, 'reference'> => ({
-  ...field('uuid', Identifier(200), Uuid, [description, refersTo.itemExample.id], { query: QueryIds }),
+  ...field('uuid', Identifier(200), Uuid, [description, refersTo.itemExample.id], {
+    query: QueryIds,
+  }),
   mend: cleanText,
   use: 'reference',
   refersTo,

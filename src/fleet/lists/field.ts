@@ -87,7 +87,8 @@ export const optional = <In, Kept, Shown, U extends Use>({
 });
 
 /** Whether a record can be without the field. */
-export const isOmissible = ({ nullable, omitted }: Field): boolean => nullable || omitted !== undefined;
+export const isOmissible = ({ nullable, omitted }: Field): boolean =>
+  nullable || omitted !== undefined;
 
 /** A field that records may omit; then it is `fallback`. */
 export const orElse = <In, Kept, Shown, U extends Use>(
@@ -102,7 +103,10 @@ export const orElse = <In, Kept, Shown, U extends Use>(
 
 const using =
   <U extends Use>(use: U) =>
-  <In, Kept, Shown>(field: Field<In, Kept, Shown, 'given'>): Field<In, Kept, Shown, U> => ({ ...field, use });
+  <In, Kept, Shown>(field: Field<In, Kept, Shown, 'given'>): Field<In, Kept, Shown, U> => ({
+    ...field,
+    use,
+  });
 
 /** A field that no record has: the resource's `derive` computes it. */
 export const derived = using('derived');

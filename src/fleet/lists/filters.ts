@@ -19,7 +19,11 @@ export type Filter<N extends string = string> = {
 
 const by =
   (condition: Pick<Filter, 'where' | 'passes'>) =>
-  <N extends string>(field: N, description: string): Filter<N> => ({ field, description, ...condition });
+  <N extends string>(field: N, description: string): Filter<N> => ({
+    field,
+    description,
+    ...condition,
+  });
 
 export const equals = by({ where: eq });
 

@@ -17,7 +17,9 @@ export type ListDeclaration<N extends string = string> = {
   connection: 'optional' | 'required';
   /** Whether requests may, or must, have `from` and `to`; otherwise these are unknown. */
   range?: 'optional' | 'required';
-  filters?: { [parameter: string]: Filter<N> } & { [own in 'limit' | 'cursor' | 'from' | 'to']?: never };
+  filters?: { [parameter: string]: Filter<N> } & {
+    [own in 'limit' | 'cursor' | 'from' | 'to']?: never;
+  };
   /** Whether old days are archived. */
   archived?: boolean;
   /** What items have of the vehicle in `vehicleId`, if that may be of another connection. */
@@ -58,14 +60,25 @@ export type Item<F extends Fields> = {
 export function listOf<F extends Fields>(
   fields: F,
   table: AccountTable,
-  { id = 'id', connection, filters = {}, archived = false, ofVehicle = [], ...declared }: ListDeclaration,
+  {
+    id = 'id',
+    connection,
+    filters = {},
+    archived = false,
+    ofVehicle = [],
+    ...declared
+  }: ListDeclaration,
 ): List<Item<F>> {
   const { path, order } = declared;
   const columnOf = columnsByKey(getTableColumns(table));
   const columnFor = (key: string) => (key === id ? table.id : columnOf(key));
   const filterOf = (filter: Filter) => {
     const query = filter.query ?? fields[filter.field]?.query ?? QueryText;
-    return { ...filter, query: filter.where ? query : asList(query), column: columnFor(filter.field) };
+    return {
+      ...filter,
+      query: filter.where ? query : asList(query),
+      column: columnFor(filter.field),
+    };
   };
   const columns = Object.fromEntries(shown(fields).map(([key]) => [key, columnFor(key)]));
   const plural = path.slice(1).replaceAll('-', ' ');
@@ -79,14 +92,19 @@ export function listOf<F extends Fields>(
     id,
     connection: 'connectionId' in fields ? columnFor('connectionId') : table.id,
     connectionRequired: connection === 'required',
-    filters: Object.fromEntries(Object.entries(filters).map(([name, filter]) => [name, filterOf(filter)])),
+    filters: Object.fromEntries(
+      Object.entries(filters).map(([name, filter]) => [name, filterOf(filter)]),
+    ),
     ...(archived && {
       archive: {
         name: path.slice(1),
         order,
         table,
         stored: { ...columns, sourceUpdatedAt: columnOf('sourceUpdatedAt') },
-        columns: { ...itemOf(fields).itemFields, sourceUpdatedAt: { holds: 'time', nullable: true } },
+        columns: {
+          ...itemOf(fields).itemFields,
+          sourceUpdatedAt: { holds: 'time', nullable: true },
+        },
         fixed: ['createdAt', ...Object.keys(columns).filter((key) => fields[key]?.fixed)],
       },
     }),

@@ -49,7 +49,9 @@ export const mendTime: Mend = (value) =>
 export const mendNumber =
   (min: number, max: number): Mend =>
   (value) => {
-    const possible = numbersIn(cleanText(value) ?? '').filter((number) => number >= min && number <= max);
+    const possible = numbersIn(cleanText(value) ?? '').filter(
+      (number) => number >= min && number <= max,
+    );
     return possible.length === 1 ? possible[0] : undefined;
   };
 
@@ -75,7 +77,14 @@ export const mendWord =
   };
 
 /** A truth in any of the words that programs and people write. */
-export const mendBoolean = mendWord({ true: true, 1: true, yes: true, false: false, 0: false, no: false });
+export const mendBoolean = mendWord({
+  true: true,
+  1: true,
+  yes: true,
+  false: false,
+  0: false,
+  no: false,
+});
 
 /** The first good values of a list, as many as fit. A single value is a list of it. */
 export const mendList =

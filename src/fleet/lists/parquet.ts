@@ -44,7 +44,11 @@ export function parquetWriter(columns: Columns, order?: string, begun?: Begun): 
   };
 }
 
-const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } } as const;
+const text = {
+  type: 'BYTE_ARRAY',
+  converted_type: 'UTF8',
+  logical_type: { type: 'STRING' },
+} as const;
 
 /** Ids are text: what Parquet calls a UUID is bytes to Polars and to most of what reads Arrow. */
 const types: Record<Scalar, Partial<SchemaElement>> = {
@@ -60,7 +64,11 @@ const types: Record<Scalar, Partial<SchemaElement>> = {
   boolean: { type: 'BOOLEAN' },
 };
 
-function elementsOf(name: string, holds: Holds, repetition_type: 'OPTIONAL' | 'REQUIRED'): SchemaElement[] {
+function elementsOf(
+  name: string,
+  holds: Holds,
+  repetition_type: 'OPTIONAL' | 'REQUIRED',
+): SchemaElement[] {
   const one = { name, repetition_type };
   if (typeof holds === 'string') return [{ ...one, ...types[holds] }];
   if (Array.isArray(holds))
@@ -84,7 +92,9 @@ function writtenOf(holds: Holds, value: unknown): unknown {
   const parsed = typeof value === 'string' ? JSON.parse(value) : value;
   return Array.isArray(holds)
     ? parsed.map((one: unknown) => writtenOf(holds[0], one))
-    : Object.fromEntries(Object.entries(holds).map(([name, held]) => [name, writtenOf(held, parsed[name])]));
+    : Object.fromEntries(
+        Object.entries(holds).map(([name, held]) => [name, writtenOf(held, parsed[name])]),
+      );
 }
 
 /** A value that was read from a file, as D1 keeps it: objects are without null members. */

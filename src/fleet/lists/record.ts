@@ -75,7 +75,8 @@ export function recordKind<const K extends string, F extends Fields>(
   };
 }
 
-export const sourceIdText = (example: string) => identifier(200, "The provider's own identifier.", example);
+export const sourceIdText = (example: string) =>
+  identifier(200, "The provider's own identifier.", example);
 
 const sourceUpdatedAt = optional(
   time(
@@ -86,7 +87,14 @@ const sourceUpdatedAt = optional(
 type Held = { key: string; name: string; field: Field };
 
 /** What a field of a record means. */
-export function meaningInRecord({ refersTo, nullable, description, inRecord, most, omitted }: Field): string {
+export function meaningInRecord({
+  refersTo,
+  nullable,
+  description,
+  inRecord,
+  most,
+  omitted,
+}: Field): string {
   if (!refersTo) return [inRecord ?? description, most, omitted].filter(Boolean).join(' ');
   const { kind } = refersTo;
   return `The ${kind}'s sourceId${nullable ? '.' : `; the ${kind} must be known, or in the same call.`}`;
@@ -125,7 +133,8 @@ function rowMaker<K extends string, F extends Fields>(
 }
 
 /** `safety event` for `safetyEvent`. */
-const inWords = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+const inWords = (kind: string): string =>
+  kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 type InRecord<F extends Fields> = {
   [N in keyof F as F[N]['use'] extends Given ? NameInRecord<N, F[N]> : never]: F[N];
@@ -161,7 +170,9 @@ export type RecordRow<F extends Fields> = {
 
 /** The result of `derive`: missing fields are type errors. */
 type Derived<F extends Fields> = {
-  [N in keyof F as F[N]['use'] extends 'derived' | 'derivable' | 'internal' ? N : never]: KeptOf<F[N]>;
+  [N in keyof F as F[N]['use'] extends 'derived' | 'derivable' | 'internal' ? N : never]: KeptOf<
+    F[N]
+  >;
 };
 
 type InOf<F> = F extends Field<infer In> ? In : never;

@@ -13,7 +13,9 @@ type Resource = (typeof resources)[number];
 type OfRecords = Extract<Resource, { record: unknown }>;
 type Listed = Extract<Resource, { list: unknown }>;
 
-export const recordKinds = resources.filter((resource): resource is OfRecords => 'record' in resource);
+export const recordKinds = resources.filter(
+  (resource): resource is OfRecords => 'record' in resource,
+);
 
 export const lists = resources.filter((resource): resource is Listed => 'list' in resource);
 
@@ -21,7 +23,9 @@ export const archiveKinds = lists.flatMap(({ list }) => list.archive ?? []);
 
 export type Kind = OfRecords['kind'];
 export type RecordKindOf<K extends Kind> = Extract<OfRecords, { kind: K }>;
-const kindsByLetters = new Map<string, Kind>(recordKinds.map(({ kind }) => [kind.toLowerCase(), kind]));
+const kindsByLetters = new Map<string, Kind>(
+  recordKinds.map(({ kind }) => [kind.toLowerCase(), kind]),
+);
 
 /** The kind that a record names in whatever spelling, such as `Safety_Event`; or what it has instead. */
 export const kindNamed = (name: unknown): unknown =>

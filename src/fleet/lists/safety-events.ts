@@ -27,16 +27,23 @@ const EventTypes = v.pipe(
 export const safetyEvents = resource({
   kind: 'safetyEvent',
   table,
-  description: 'Something that happened on the road. Its `id` is the `eventId` of its notification.',
+  description:
+    'Something that happened on the road. Its `id` is the `eventId` of its notification.',
   sourceId: 'e1',
   record:
     'A safety event, or a new version of one. Webhooks that subscribe to events are notified of new ones.',
   fields: {
-    tSP: fixed(derived(text(200, "The provider's name. The key is spelled exactly like this.", 'Motive'))),
+    tSP: fixed(
+      derived(text(200, "The provider's name. The key is spelled exactly like this.", 'Motive')),
+    ),
     vehicleId: reference(vehicles, 'Its vehicle.'),
     vehicleName: copyOf(vehicles, 'name', "The vehicle's name at that time."),
     vehicleVin: copyOf(vehicles, 'vin', "The vehicle's VIN at that time."),
-    vehicleGroups: copyOf(vehicles, 'groups', 'The groups that the vehicle belonged to at that time.'),
+    vehicleGroups: copyOf(
+      vehicles,
+      'groups',
+      'The groups that the vehicle belonged to at that time.',
+    ),
     driverId: optional(reference(drivers, 'Its driver, if known.')),
     tripId: optional(reference(trips, 'The trip it happened on, if known.')),
     incidentTypes: orElse(
@@ -44,7 +51,9 @@ export const safetyEvents = resource({
       [],
     ),
     translatedIncidentTypes: derived(
-      texts(incidentTypeLimits, 'What happened, in the same words for all providers.', ['Harsh Braking']),
+      texts(incidentTypeLimits, 'What happened, in the same words for all providers.', [
+        'Harsh Braking',
+      ]),
     ),
     eventRisk: derivable(
       scale(1, 5, '1 very low to 5 critical; look at 4 and 5 first.', 3),
@@ -65,7 +74,9 @@ export const safetyEvents = resource({
     recipients: fixed(
       optional(
         unlisted(
-          emails(recipientLimits, 'The email addresses of the people to notify.', ['safety@example.com']),
+          emails(recipientLimits, 'The email addresses of the people to notify.', [
+            'safety@example.com',
+          ]),
         ),
       ),
     ),
@@ -96,7 +107,8 @@ export const safetyEvents = resource({
         // too many for a statement.
         {
           where: (column, types) =>
-            or(...types.map((type) => sql`instr(${column}, ${sql.raw(`'"${type}"'`)}) > 0`)) ?? sql`true`,
+            or(...types.map((type) => sql`instr(${column}, ${sql.raw(`'"${type}"'`)}) > 0`)) ??
+            sql`true`,
           passes: (stored, types) => types.some((type) => String(stored).includes(`"${type}"`)),
         },
       ),

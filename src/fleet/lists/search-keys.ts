@@ -6,7 +6,9 @@ const maxKey = 64;
 
 /** Letters that Unicode does not take apart, each with what people type for it. */
 const plainLetters = new Map(
-  'ßss æae œoe øo đd ðd łl ħh ŧt þth ςσ'.split(' ').map(([letter, ...plain]) => [letter, plain.join('')]),
+  'ßss æae œoe øo đd ðd łl ħh ŧt þth ςσ'
+    .split(' ')
+    .map(([letter, ...plain]) => [letter, plain.join('')]),
 );
 
 /** Marks, what nobody sees, and the apostrophes that Unicode counts among letters. */

@@ -14,7 +14,9 @@ import { searchKeys } from './search-keys.ts';
 export const maxNameBytes = 200;
 export const groupLimits = { max: 20, length: 100, bytes: 300 };
 
-const ownVin = vin('Its vehicle identification number; null for what cannot be one, such as `UNKNOWN`.');
+const ownVin = vin(
+  'Its vehicle identification number; null for what cannot be one, such as `UNKNOWN`.',
+);
 const nameFrom = (sourceId: string) => String(cutText(maxNameBytes, maxNameBytes + 2)(sourceId));
 
 export const vehicles = resource({
@@ -38,10 +40,14 @@ export const vehicles = resource({
     year: optional(integer(1900, 2100, 'Its model year.', 2024)),
     fuelType: optional(text(50, 'What it runs on.', 'diesel')),
     licensePlate: optional(identifier(40, 'Its licence plate.', 'ABC-1234')),
-    odometerKm: optional(number(0, 100_000_000, 'Its last odometer reading, in kilometres.', 184_220.5)),
+    odometerKm: optional(
+      number(0, 100_000_000, 'Its last odometer reading, in kilometres.', 184_220.5),
+    ),
     lastLocation: optional(vehicleLocation('Where it was last seen.')),
     externalId,
-    groupKeys: internal(optional(texts(groupLimits, 'Its groups as they are compared.', ['north']))),
+    groupKeys: internal(
+      optional(texts(groupLimits, 'Its groups as they are compared.', ['north'])),
+    ),
   },
   searchKeys: ({ name, licensePlate }) => searchKeys(name, licensePlate),
   derive: ({ name, sourceId, groups }) => ({

@@ -14,6 +14,9 @@ export function vinOf(text: string): string {
   const vin = upperVin(text);
   const characters = vin.replaceAll(/[^\p{L}\p{N}]/gu, '');
   const isOne =
-    characters.length >= fewest && /\d/.test(characters) && new Set(characters).size > 1 && isIdentifier(vin);
+    characters.length >= fewest &&
+    /\d/.test(characters) &&
+    new Set(characters).size > 1 &&
+    isIdentifier(vin);
   return isOne ? vin : '';
 }

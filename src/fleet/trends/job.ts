@@ -1,5 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, int, jsonList, read, transaction, write } from '../../platform/db/database.ts';
+import {
+  type Database,
+  int,
+  jsonList,
+  read,
+  transaction,
+  write,
+} from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';

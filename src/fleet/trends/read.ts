@@ -23,7 +23,9 @@ function countsOf({ accountId }: Caller, spans: Quarters[]): SQL {
   const [from, to] = [sql`d.value->>0`, sql`d.value->>1`];
   const [firstHour, lastHour] = [sql`(${from} + 3) / 4`, sql`${to} / 4`];
   const [firstDay, lastDay] = [sql`(${firstHour} + 23) / 24 * 24`, sql`${lastHour} / 24 * 24`];
-  const counts = (hours: number) => sql`json_each(${JSON.stringify(spans)}) d cross join event_counts k
+  const counts = (
+    hours: number,
+  ) => sql`json_each(${JSON.stringify(spans)}) d cross join event_counts k
     on k.account_id = ${accountId} and k.hours = ${int(hours)}`;
   const part = (hours: number, since: SQL, before: SQL) => sql`
     select d.key as place, risk_1, risk_2, risk_3, risk_4, risk_5, types, vehicles, drivers
@@ -69,7 +71,12 @@ export const selectTypes = (db: Database, caller: Caller, span: Span) =>
 export type Affected = { id: string; name: string; risk4: number; risk5: number };
 
 /** Those with the most events of risk 4 and 5, among 100 of each day. */
-export const selectAffected = (db: Database, caller: Caller, which: 'vehicles' | 'drivers', span: Span) => {
+export const selectAffected = (
+  db: Database,
+  caller: Caller,
+  which: 'vehicles' | 'drivers',
+  span: Span,
+) => {
   const table = sql.identifier(which);
   const { accountId } = caller;
   return read<Affected>(db)`

@@ -32,14 +32,21 @@ export const Account = v.object({
   status: v.picklist(['active', 'suspended', 'moving', 'moved']),
   createdAt: time,
   quotas: described(
-    v.object({ records: v.optional(count), bytes: v.optional(count), deliveries: v.optional(count) }),
+    v.object({
+      records: v.optional(count),
+      bytes: v.optional(count),
+      deliveries: v.optional(count),
+    }),
     'What the account may add a day, where that is not as usual.',
   ),
   evidenceDays: described(
     v.nullable(count),
     'For how many days it keeps the evidence of accidents, if it does.',
   ),
-  held: described(v.boolean(), 'Whether it may add no records now, because the database is nearly full.'),
+  held: described(
+    v.boolean(),
+    'Whether it may add no records now, because the database is nearly full.',
+  ),
 });
 
 const listNames = lists.map(({ list }) => list.path.slice(1));
@@ -199,13 +206,15 @@ export const userOperations = {
   },
   turnOffSingleSignOn: {
     call: 'POST /accounts/:id/single-sign-on/off',
-    summary: 'Let all people of an account sign in by a link, until an admin saves its single sign-on again',
+    summary:
+      'Let all people of an account sign in by a link, until an admin saves its single sign-on again',
     reply: ProviderOff,
   },
   makeSignInLink: {
     call: 'POST /sign-in-links',
     summary: 'Create a link that signs a user in',
-    description: 'The account is needed only if several have invited the person, who has never signed in.',
+    description:
+      'The account is needed only if several have invited the person, who has never signed in.',
     body: SignInLinkInput,
     reply: SignInLink,
   },

@@ -134,7 +134,10 @@ export const Pull = v.object({
       ),
     }),
   ),
-  refusals: described(v.array(RecordProblem), 'The last 100 records that were refused, the latest first.'),
+  refusals: described(
+    v.array(RecordProblem),
+    'The last 100 records that were refused, the latest first.',
+  ),
   warnings: described(
     v.array(RecordProblem),
     'The last 100 records that were accepted without what could not be used, the latest first.',
@@ -152,7 +155,11 @@ export const ArchiveRepair = v.object({
     archiveKinds.map(({ name }) => name),
     `must be one of ${archiveKinds.map(({ name }) => name).join(', ')}`,
   ),
-  date: v.pipe(v.string(), v.isoDate('must be a date, such as 2026-05-31'), v.metadata({ format: 'date' })),
+  date: v.pipe(
+    v.string(),
+    v.isoDate('must be a date, such as 2026-05-31'),
+    v.metadata({ format: 'date' }),
+  ),
   apply: v.optional(v.boolean(), false),
 });
 

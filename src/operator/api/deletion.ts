@@ -13,7 +13,10 @@ export const Deletion = v.object({
   account: v.nullable(v.string()),
   requestedAt: time,
   dueAt: described(time, 'When it begins. Until then, activating an account cancels it.'),
-  problem: described(v.nullable(v.string()), 'Why it has failed. It is tried again every ten minutes.'),
+  problem: described(
+    v.nullable(v.string()),
+    'Why it has failed. It is tried again every ten minutes.',
+  ),
   step: v.nullable(v.string()),
   stepsDone: count,
   steps: count,
@@ -41,7 +44,8 @@ export const deletionOperations = {
   eraseDriver: {
     call: 'POST /drivers/:id/erasure',
     summary: 'Erase a driver and every reference to them',
-    description: 'Their trips and events remain, without a driver. Later records of the driver are ignored.',
+    description:
+      'Their trips and events remain, without a driver. Later records of the driver are ignored.',
     reply: DeletionProgress,
   },
   listDeletions: {

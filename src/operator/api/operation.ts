@@ -21,7 +21,9 @@ export const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
 export const wholeNumber = (least: number, most: number) => {
   const must = `must be a whole number from ${least} to ${most}`;
   return v.optional(
-    v.nullable(v.pipe(v.number(must), v.integer(must), v.minValue(least, must), v.maxValue(most, must))),
+    v.nullable(
+      v.pipe(v.number(must), v.integer(must), v.minValue(least, must), v.maxValue(most, must)),
+    ),
   );
 };
 

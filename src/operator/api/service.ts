@@ -2,7 +2,12 @@ import * as v from 'valibot';
 import { EmailAddress } from '../../platform/fields.ts';
 import { count, countUpTo, described, id, time } from '../../platform/replies.ts';
 import { accidentLevels } from '../../webhooks/notifications/types.ts';
-import { maxAccountsCounted, maxFailedCounted, maxPendingCounted, type Operation } from './operation.ts';
+import {
+  maxAccountsCounted,
+  maxFailedCounted,
+  maxPendingCounted,
+  type Operation,
+} from './operation.ts';
 
 export const Health = v.object({
   database: v.picklist(['ok', 'unavailable']),
@@ -14,7 +19,10 @@ export const Health = v.object({
 export type Health = v.InferOutput<typeof Health>;
 
 export const AccidentsInTime = v.object({
-  count: described(count, 'First attempts of accidents, and accidents that wait for theirs longer than 5 s.'),
+  count: described(
+    count,
+    'First attempts of accidents, and accidents that wait for theirs longer than 5 s.',
+  ),
   inTime: described(v.nullable(v.number()), 'The share first attempted within 5 s, from 0 to 1.'),
 });
 
@@ -24,7 +32,10 @@ export const FailingWebhook = v.object({
   webhookId: id,
   url: v.string(),
   ...account,
-  failed: described(countUpTo(maxFailedCounted), 'Deliveries that failed permanently within a day.'),
+  failed: described(
+    countUpTo(maxFailedCounted),
+    'Deliveries that failed permanently within a day.',
+  ),
   failures: described(count, 'How many attempts in a row have failed.'),
   openUntil: described(v.nullable(time), 'Until when nothing is sent to it.'),
   failedAttempts: described(count, 'How many attempts have failed in the last 24 hours.'),
@@ -67,8 +78,14 @@ export const WaitingAccident = v.object({
 /** What a key of HEADER_KEYS has encrypted, even one that is no longer configured. */
 export const HeaderKey = v.object({
   key: v.string(),
-  encrypts: described(count, 'How much it has encrypted. An older key that has encrypted nothing can go.'),
-  known: described(v.boolean(), 'Whether HEADER_KEYS has it. If not, what it has encrypted cannot be used.'),
+  encrypts: described(
+    count,
+    'How much it has encrypted. An older key that has encrypted nothing can go.',
+  ),
+  known: described(
+    v.boolean(),
+    'Whether HEADER_KEYS has it. If not, what it has encrypted cannot be used.',
+  ),
   newest: v.boolean(),
 });
 
@@ -88,7 +105,10 @@ export const UnfinishedMove = v.object({
   to: v.string(),
   state: v.string(),
   since: time,
-  isOverdue: described(v.boolean(), 'Whether it takes longer than expected, such as after an interruption.'),
+  isOverdue: described(
+    v.boolean(),
+    'Whether it takes longer than expected, such as after an interruption.',
+  ),
 });
 
 const deliveryStatus = {
@@ -100,7 +120,10 @@ const deliveryStatus = {
     v.object({ hour: AccidentsInTime, day: AccidentsInTime }),
     'Those of this hour (UTC), and of this hour and the 23 before.',
   ),
-  accidents: described(v.array(WaitingAccident), 'Those that have waited for over 30 s, the oldest first.'),
+  accidents: described(
+    v.array(WaitingAccident),
+    'Those that have waited for over 30 s, the oldest first.',
+  ),
   failing: v.array(FailingWebhook),
   paused: v.array(PausedWebhook),
   connections: v.array(AilingConnection),
@@ -140,7 +163,10 @@ export const ServiceCheck = v.object({
     v.minLength(1, 'must not be empty'),
     v.maxLength(500, 'can have at most 500 values'),
   ),
-  writes: described(v.optional(v.boolean()), 'Whether to ingest into an account that is deleted again.'),
+  writes: described(
+    v.optional(v.boolean()),
+    'Whether to ingest into an account that is deleted again.',
+  ),
   email: described(v.optional(EmailAddress), 'An address to send an email to.'),
 });
 export type ServiceCheck = v.InferOutput<typeof ServiceCheck>;

@@ -8,7 +8,11 @@ import {
   widestWindow,
 } from '../../webhooks/deliveries/policy.ts';
 import { Filters } from '../../webhooks/filters.ts';
-import { accidentLevels, EVENT_LEVEL, notificationTypes } from '../../webhooks/notifications/types.ts';
+import {
+  accidentLevels,
+  EVENT_LEVEL,
+  notificationTypes,
+} from '../../webhooks/notifications/types.ts';
 import { type Operation, Uuid, wholeNumber } from './operation.ts';
 
 const callLimit = v.nullable(v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1 })));
@@ -50,7 +54,10 @@ export const Delivery = v.object({
   webhookId: id,
   eventId: id,
   type: v.pipe(v.number(), v.metadata({ type: 'integer', enum: [...notificationTypes] })),
-  level: v.pipe(v.number(), v.metadata({ type: 'integer', enum: [EVENT_LEVEL, ...accidentLevels] })),
+  level: v.pipe(
+    v.number(),
+    v.metadata({ type: 'integer', enum: [EVENT_LEVEL, ...accidentLevels] }),
+  ),
   status: v.picklist(statuses),
   attempts: count,
   nextAttemptAt: v.nullable(time),
@@ -66,7 +73,15 @@ export const ShownDelivery = v.object({ ...Delivery.entries, url: v.nullable(v.s
 
 export const FoundDelivery = v.object({
   url: v.string(),
-  ...v.pick(Delivery, ['id', 'webhookId', 'eventId', 'level', 'status', 'attempts', 'nextAttemptAt']).entries,
+  ...v.pick(Delivery, [
+    'id',
+    'webhookId',
+    'eventId',
+    'level',
+    'status',
+    'attempts',
+    'nextAttemptAt',
+  ]).entries,
   accountId: id,
   account: v.string(),
   createdAt: time,

@@ -72,7 +72,9 @@ export async function deleteConnection(
     ...revokeKeysOf(db, id, at),
     ...unsubscribeAll(db, id),
     fanOuts: removeFanOuts(db, id),
-    change: recordChange(db, { accountId, connectionId: id, now: at }, 'deleted', 'connection', [id]),
+    change: recordChange(db, { accountId, connectionId: id, now: at }, 'deleted', 'connection', [
+      id,
+    ]),
     scheduled: write(db)`
       insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step)
       values (${id}, 'connection', ${accountId}, ${id}, ${at}, ${at}, ${stepNames('connection')[0]})`,
@@ -89,7 +91,11 @@ export async function deleteConnection(
 }
 
 /** Deletes a driver's row and begins to erase the rest; undefined if nothing is left. */
-export async function eraseDriver(env: Env, caller: Caller, id: string): Promise<Deletion | undefined> {
+export async function eraseDriver(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<Deletion | undefined> {
   const { accountId } = caller;
   const at = Date.now();
   const own = sql`from drivers where id = ${id} and account_id = ${accountId}`;

@@ -79,7 +79,10 @@ function pageOf(found: Row[], limit: number): { rows: Row[]; last: Row | undefin
     return bytes > maxPageBytes;
   });
   const rows = end < 0 ? found : found.slice(0, Math.max(1, end));
-  return { rows, last: found.length < limit && rows.length === found.length ? undefined : rows.at(-1) };
+  return {
+    rows,
+    last: found.length < limit && rows.length === found.length ? undefined : rows.at(-1),
+  };
 }
 
 /** `owners`: the owners of the account's rows, in order, from one on. */

@@ -46,7 +46,10 @@ export const maxDeletionsListed = 1000;
 
 /** Accepted deletions that are not done, those due first before others. */
 export const listDeletions = (env: Env): Promise<Deletion[]> =>
-  deletionsWhere(openDatabase(env), sql`kind <> 'copy' order by due_at limit ${maxDeletionsListed}`);
+  deletionsWhere(
+    openDatabase(env),
+    sql`kind <> 'copy' order by due_at limit ${maxDeletionsListed}`,
+  );
 
 export const deletionsWhere = (db: Database, which: SQL) =>
   read<Deletion>(db)`
@@ -92,13 +95,15 @@ const steps: Record<Kind, Record<string, Step>> = {
     'rows of notifications': inRows('notifications', 'id', removeNotifications),
     tokens: removeTokens,
     evidence: (env, deletion) => removeEvidence(env, deletion, ofConnection(deletion.id)),
-    records: (env, deletion) => removeRecords(openDatabase(env), deletion.id, noted(deletion, 'deleted')),
+    records: (env, deletion) =>
+      removeRecords(openDatabase(env), deletion.id, noted(deletion, 'deleted')),
     archive: (env, { accountId, id }) => removeArchive(env, { accountId, connectionId: id }),
     exports: removeExports,
     connection: finish,
   },
   driver: {
-    evidence: (env, deletion) => removeEvidence(env, deletion, ofDriver(deletion.id), { isRemembered: true }),
+    evidence: (env, deletion) =>
+      removeEvidence(env, deletion, ofDriver(deletion.id), { isRemembered: true }),
     references: (env, deletion) =>
       eraseReferences(openDatabase(env), deletion.id, noted(deletion, 'changed')),
     archive: (env, { accountId, connectionId, id, cursor }) =>
@@ -126,8 +131,12 @@ const noted =
 const lookAgainMs = 250;
 
 /** Waits for calls in flight that may carry what was erased: their responses are stored. */
-async function untilCallsEnd(env: Env, { accountId, email, cursor }: Deletion): Promise<string | undefined> {
-  const until = email === null ? null : await claimedUntilOf(env, accountId, Number(cursor) || undefined);
+async function untilCallsEnd(
+  env: Env,
+  { accountId, email, cursor }: Deletion,
+): Promise<string | undefined> {
+  const until =
+    email === null ? null : await claimedUntilOf(env, accountId, Number(cursor) || undefined);
   if (until === null) return undefined;
   await scheduler.wait(lookAgainMs);
   return cursor || String(until);
@@ -160,7 +169,11 @@ export const stepNames = (kind: Kind): string[] => Object.keys(steps[kind]);
 const maxAtOnce = 20;
 
 /** Works on the deletions that are due. */
-export async function continueDeletions(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
+export async function continueDeletions(
+  env: Env,
+  now = Date.now(),
+  budget = newBudget(),
+): Promise<void> {
   const due = await deletionsWhere(
     openDatabase(env),
     sql`due_at <= ${now} order by due_at limit ${maxAtOnce}`,
@@ -178,7 +191,12 @@ export function continueDeletion(env: Env, id: string): Promise<Deletion | undef
   return run(within(env, budget), id, budget, Date.now());
 }
 
-async function run(env: Env, id: string, budget: Budget, now: number): Promise<Deletion | undefined> {
+async function run(
+  env: Env,
+  id: string,
+  budget: Budget,
+  now: number,
+): Promise<Deletion | undefined> {
   const db = openDatabase(env);
   // From here on activating the account no longer cancels its deletion.
   await write(db)`

@@ -139,8 +139,19 @@ export const tables: Table[] = [
   },
   { name: 'sent_forms', key: ['account_id', 'id'], owner: 'account_id', order: ['id'] },
   { name: 'sessions', key: ['hash'], owner: 'user_id', index: 'sessions_by_user', order: ['hash'] },
-  { name: 'sign_in_domains', key: ['account_id', 'domain'], owner: 'account_id', order: ['domain'] },
-  { name: 'sign_in_links', key: ['hash'], owner: 'user_id', index: 'sign_in_links_by_user', order: ['hash'] },
+  {
+    name: 'sign_in_domains',
+    key: ['account_id', 'domain'],
+    owner: 'account_id',
+    order: ['domain'],
+  },
+  {
+    name: 'sign_in_links',
+    key: ['hash'],
+    owner: 'user_id',
+    index: 'sign_in_links_by_user',
+    order: ['hash'],
+  },
   { name: 'single_sign_on', key: ['account_id'], owner: 'account_id', order: [] },
   {
     name: 'tokens',
@@ -149,7 +160,13 @@ export const tables: Table[] = [
     index: 'tokens_by_account',
     order: ['created_at', 'id'],
   },
-  { name: 'trips', key: ['id'], owner: 'account_id', index: 'trips_by_account', order: ['started_at', 'id'] },
+  {
+    name: 'trips',
+    key: ['id'],
+    owner: 'account_id',
+    index: 'trips_by_account',
+    order: ['started_at', 'id'],
+  },
   {
     name: 'vehicles',
     key: ['id'],

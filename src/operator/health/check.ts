@@ -57,7 +57,9 @@ function probesOf(env: Env, { schema, writes }: ServiceCheck, times: Times): Pro
     'scheduled jobs': () => findSweep(env),
     replicas: async () => {
       if (!config(env).readReplicas) return off('lists are read from the primary');
-      return ok(regionOf(await env.DB.withSession('first-unconstrained').prepare('select 1').run()));
+      return ok(
+        regionOf(await env.DB.withSession('first-unconstrained').prepare('select 1').run()),
+      );
     },
     archive: () => useBucket(bucketOf(env)),
     queue: async () => {
@@ -67,16 +69,23 @@ function probesOf(env: Env, { schema, writes }: ServiceCheck, times: Times): Pro
       const { sent = 0, came } = await messages;
       const [first, second] = came;
       if (first === undefined || second === undefined)
-        return fault(`${came.length} of 2 messages came within ${times.messagesMs / 1000} s, tried twice`);
-      return { ...ok('2 of 2 messages came; the time is that of the first'), ms: Math.max(0, first - sent) };
+        return fault(
+          `${came.length} of 2 messages came within ${times.messagesMs / 1000} s, tried twice`,
+        );
+      return {
+        ...ok('2 of 2 messages came; the time is that of the first'),
+        ms: Math.max(0, first - sent),
+      };
     },
     'background work': async () => {
       const { came, done } = (await messages) ?? { came: [], done: 0 };
       const [first, second] = came;
-      if (first === undefined || second === undefined) return fault('unknown: the queue brings no messages');
+      if (first === undefined || second === undefined)
+        return fault('unknown: the queue brings no messages');
       if (config(env).awaitDeliveries) return off('the consumer awaits its work: AWAIT_DELIVERIES');
       const seconds = times.holdMs / 1000;
-      if (done < came.length) return fault(`work of ${seconds} s behind the consumer's handler was cut off`);
+      if (done < came.length)
+        return fault(`work of ${seconds} s behind the consumer's handler was cut off`);
       const seen = `work of ${seconds} s continues behind the handler, and the next message came after ${second - first} ms`;
       return second - first < times.holdMs ? ok(seen) : warning(seen);
     },
@@ -99,7 +108,8 @@ const freeQueries = 50;
 
 /** Whether each query of a batch counts. It comes last: if each does, no query works afterwards. */
 async function exceedQueries(env: Env): Promise<Found> {
-  if (config(env).allowLoopbackReceivers) return off('only a deployment can show whether each counts');
+  if (config(env).allowLoopbackReceivers)
+    return off('only a deployment can show whether each counts');
   const queries = Array.from({ length: 1001 }, () => env.DB.prepare('select 1'));
   return env.DB.batch(queries).then(
     () => ok('1,001 may be in one: a batch counts once, or its queries have no limit'),
@@ -121,13 +131,19 @@ const otherProbes = (env: Env, address: string | undefined): Probes => ({
     return (result === 'dns' ? ok : warning)(`to a host that does not exist: ${result}`);
   },
   // A data point cannot be read back here.
-  'Analytics Engine': async () => (env.ATTEMPTS ? ok('bound') : off('attempts are in the log alone')),
+  'Analytics Engine': async () =>
+    env.ATTEMPTS ? ok('bound') : off('attempts are in the log alone'),
   email: async () => {
     const { emailFrom } = config(env);
     if (!env.EMAIL || !emailFrom) return off('operators hand out sign-in links');
     if (!address) return ok(`bound, from ${emailFrom}; --check --email ADDRESS sends one`);
     const text = 'Emails of this deployment of the Fleet Data Service arrive.';
-    await sendMail(env, { to: address, subject: 'Fleet Data Service: a test', text, html: `<p>${text}</p>` });
+    await sendMail(env, {
+      to: address,
+      subject: 'Fleet Data Service: a test',
+      text,
+      html: `<p>${text}</p>`,
+    });
     return ok(`accepted from ${emailFrom}; see whether it arrives`);
   },
 });
@@ -136,7 +152,8 @@ async function compareSchema(env: Env, schema: string[]): Promise<Found> {
   const entries = await read<{ name: string }>(openDatabase(env))`${sql.raw(schemaSql)}`;
   const found = new Set(await Promise.all(entries.map(({ name }) => fingerprint(name))));
   const differing = schema.filter((one) => !found.has(one)).map(subjectOf);
-  if (differing.length > 0) return fault(`missing or different: ${differing.slice(0, 10).join(', ')}`);
+  if (differing.length > 0)
+    return fault(`missing or different: ${differing.slice(0, 10).join(', ')}`);
   return ok(`all ${schema.length} tables, indexes, triggers and migrations are as they should be`);
 }
 
@@ -182,8 +199,13 @@ async function sendMessages(env: Env, { probeMs, holdMs, messagesMs }: Times) {
   try {
     for (;;) {
       const notes = await selectTimes(db, ours);
-      const timesOf = (wanted: string) => notes.flatMap(({ what, at }) => (what === wanted ? [at] : []));
-      const found = { sent: timesOf('sent')[0], came: timesOf('came'), done: timesOf('done').length };
+      const timesOf = (wanted: string) =>
+        notes.flatMap(({ what, at }) => (what === wanted ? [at] : []));
+      const found = {
+        sent: timesOf('sent')[0],
+        came: timesOf('came'),
+        done: timesOf('done').length,
+      };
       const until = found.came.length === 2 ? Math.max(...found.came) + holdMs + probeMs : end;
       if (found.done === 2 || Date.now() > until) return found;
       await scheduler.wait(500);
@@ -195,7 +217,11 @@ async function sendMessages(env: Env, { probeMs, holdMs, messagesMs }: Times) {
 }
 
 /** Records when a probe arrived, and that it was held for so long. */
-export async function recordProbe(env: Env, { check }: ProbeMessage, holdMs = usual.holdMs): Promise<void> {
+export async function recordProbe(
+  env: Env,
+  { check }: ProbeMessage,
+  holdMs = usual.holdMs,
+): Promise<void> {
   try {
     await record(env, `${check}/came`, 'came');
     await scheduler.wait(holdMs);

@@ -11,7 +11,9 @@ export async function ingestTimes(env: Env, counts: number[]): Promise<number[]>
   const { id: accountId } = await createAccount(env, name);
   try {
     const caller = operatorIn(accountId);
-    const { id: connectionId, provider } = await createConnection(env, caller, { provider: 'check' });
+    const { id: connectionId, provider } = await createConnection(env, caller, {
+      provider: 'check',
+    });
     const feed = { provider, tSP: provider, accountId, connectionId, requestId: newId() };
     let ms = 0;
     const around: Around = async (run) => {
@@ -30,7 +32,12 @@ export async function ingestTimes(env: Env, counts: number[]): Promise<number[]>
     };
     await send({ kind: 'vehicle', sourceId: 'check' });
     const event = () => ({
-      ...{ kind: 'safetyEvent', sourceId: newId(), vehicle: 'check', incidentTypes: ['hard_brake'] },
+      ...{
+        kind: 'safetyEvent',
+        sourceId: newId(),
+        vehicle: 'check',
+        incidentTypes: ['hard_brake'],
+      },
       startedAt: new Date().toISOString(),
     });
     const times: number[] = [];

@@ -62,7 +62,11 @@ const backlog = (queue: Queue): Promise<number | null> =>
   );
 
 /** What is wrong, for people; undefined if all is well. */
-export function problemOf({ database, oldestDueSeconds, sweptSecondsAgo }: Health): string | undefined {
+export function problemOf({
+  database,
+  oldestDueSeconds,
+  sweptSecondsAgo,
+}: Health): string | undefined {
   if (database !== 'ok') return 'Database does not respond';
   if ((oldestDueSeconds ?? 0) > staleAfterSeconds) return 'Deliveries are late';
   if ((sweptSecondsAgo ?? 0) > staleAfterSeconds) return 'Scheduled jobs have stopped';
@@ -72,7 +76,8 @@ export function problemOf({ database, oldestDueSeconds, sweptSecondsAgo }: Healt
 /** What will go wrong unless somebody acts; undefined if nothing will. */
 export function warningOf({ size }: Health): string | undefined {
   if (!size || size.share <= warningShare) return undefined;
-  const left = size.daysLeft === null ? '' : `, and will be full in ${size.daysLeft} days at this rate`;
+  const left =
+    size.daysLeft === null ? '' : `, and will be full in ${size.daysLeft} days at this rate`;
   return `The database is ${Math.floor(size.share * 100)} % full${left}`;
 }
 
@@ -108,7 +113,9 @@ export async function recordSize(env: Env, now = Date.now()): Promise<number> {
   const day = Math.floor(now / dayMs);
   const { meta } = await write(db)`delete from database_sizes where day < ${day - keptDays}`;
   const bytes = meta.size_after;
-  await write(db)`insert into database_sizes (day, bytes) values (${day}, ${bytes}) on conflict do nothing`;
+  await write(
+    db,
+  )`insert into database_sizes (day, bytes) values (${day}, ${bytes}) on conflict do nothing`;
   tellOfSize(bytes);
   await holdLargest(db, bytes > holdShare * mostBytes, now);
   return bytes;
@@ -117,5 +124,7 @@ export async function recordSize(env: Env, now = Date.now()): Promise<number> {
 export function tellOfSize(bytes: number): void {
   const percent = Math.floor((bytes / mostBytes) * 100);
   if (bytes > warningShare * mostBytes)
-    fault(bytes > errorShare * mostBytes ? 'error' : 'warn', 'The database is nearly full', { percent });
+    fault(bytes > errorShare * mostBytes ? 'error' : 'warn', 'The database is nearly full', {
+      percent,
+    });
 }

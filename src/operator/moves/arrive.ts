@@ -52,7 +52,8 @@ async function open(env: Env, { from, next }: Part, { account, keys, hasBucket, 
     select exists (select 1 from accounts where id = ${account.id} and status <> 'moved') as lives,
       exists (select 1 from deletions where account_id = ${account.id}) as left`;
   if (found?.lives) return `The account lives in ${cell} already`;
-  if (found?.left) return `${cell} is still deleting what it had of this account. Try again in some minutes.`;
+  if (found?.left)
+    return `${cell} is still deleting what it had of this account. Try again in some minutes.`;
   const taken = await takenDomain(env, account.id, domains);
   if (taken) return isTaken(cell, taken);
   const now = (await findMove(env, account.id)) ?? null;
@@ -66,7 +67,11 @@ const isTaken = (cell: string, domain: string) =>
 
 type Rows = { table: string; columns: string[]; rows: unknown[][] };
 
-async function copy(env: Env, move: Move, { table: name, columns, rows }: Rows): Promise<string | null> {
+async function copy(
+  env: Env,
+  move: Move,
+  { table: name, columns, rows }: Rows,
+): Promise<string | null> {
   const key = await keyOf(env, name, columns);
   if (!key) return `${config(env).cell} has other tables. Deploy the same version to both cells.`;
   const db = openDatabase(env);

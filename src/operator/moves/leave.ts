@@ -37,18 +37,26 @@ import { decodePart, encodePart, findMove, type Move, type Part, saveMove } from
  */
 export async function continueMove(env: Env, id: string, asked: NewMove): Promise<Move | Response> {
   const { to, cancel, done } = asked;
-  if (!done && !cancel) throw invalid('Accounts move through a router: there is none in front of this cell');
+  if (!done && !cancel)
+    throw invalid('Accounts move through a router: there is none in front of this cell');
   const did = done?.part ? decodePart(done.part) : undefined;
   const problem = done?.problem ?? null;
   let move = await findMove(env, id);
   if (!move || isElsewhere(move)) {
-    const next = { ...(await unmoved(env, id)), to, problem, state: await stateOf(env, id, asked, move) };
+    const next = {
+      ...(await unmoved(env, id)),
+      to,
+      problem,
+      state: await stateOf(env, id, asked, move),
+    };
     if (next.state !== 'draining') return next;
     if (did?.task !== 'open') return openingPart(env, next);
     if (problem) return { ...next, state: 'cancelled' };
     move = await goTo(env, null, { ...next, id: did.next.id });
   } else if (move.to !== to) {
-    throw invalid(`The account is being moved to ${move.to}. Cancel that first, or wait for its end.`);
+    throw invalid(
+      `The account is being moved to ${move.to}. Cancel that first, or wait for its end.`,
+    );
   } else if (cancel && !['switching', 'cancelling'].includes(move.state)) {
     move = await goTo(env, move, { ...move, state: 'cancelling' });
   } else if (did && JSON.stringify(did.now) === JSON.stringify(move)) {
@@ -86,14 +94,20 @@ async function unmoved(env: Env, accountId: string): Promise<Move> {
 }
 
 /** How a move begins or has ended that is not under way. @throws Refusal: invalid */
-async function stateOf(env: Env, id: string, { to, cancel }: NewMove, move?: Move): Promise<Move['state']> {
+async function stateOf(
+  env: Env,
+  id: string,
+  { to, cancel }: NewMove,
+  move?: Move,
+): Promise<Move['state']> {
   const { cell, status } = await accountOf(env, id);
   if (move?.state === 'arriving') throw invalid(`The account is on its way here. Ask ${cell}.`);
   if (cell && (cancel || cell !== to))
     throw invalid(`The account lives in ${cell} by now. Move it from there.`);
   if (cancel) return 'cancelled';
   if (to === (cell ?? config(env).cell)) return 'done';
-  if (status === 'suspended') throw invalid('The account is suspended. Activate it before you move it.');
+  if (status === 'suspended')
+    throw invalid('The account is suspended. Activate it before you move it.');
   return 'draining';
 }
 
@@ -119,7 +133,12 @@ async function openingPart(env: Env, next: Move): Promise<Response> {
   await refuseUnlessMovable(db, next.accountId);
   const account = await accountOf(env, next.accountId);
   const domains = await provenDomains(env, next.accountId);
-  const offer: Offer = { account, keys: await keySums(env), hasBucket: bucketOf(env) !== undefined, domains };
+  const offer: Offer = {
+    account,
+    keys: await keySums(env),
+    hasBucket: bucketOf(env) !== undefined,
+    domains,
+  };
   return respond(env, { task: 'open', now: null, next }, JSON.stringify(offer));
 }
 
@@ -145,13 +164,18 @@ async function nextPart(env: Env, now: Move): Promise<Response> {
   if (now.state === 'cancelling')
     return respond(env, { task: 'clear', now, next: { ...now, state: 'cancelled' } }, 'null');
   if (now.state !== 'switching')
-    return (await copyPart(env, now)) ?? nextPart(env, await goTo(env, now, { ...now, state: 'switching' }));
+    return (
+      (await copyPart(env, now)) ??
+      nextPart(env, await goTo(env, now, { ...now, state: 'switching' }))
+    );
   const account = JSON.stringify(await accountOf(env, now.accountId));
   return respond(env, { task: 'activate', now, next: { ...now, state: 'done' } }, account);
 }
 
 const respond = (env: Env, what: Omit<Part, 'from'>, body: BodyInit): Response =>
-  new Response(body, { headers: { [partHeader]: encodePart({ ...what, from: config(env).cell }) } });
+  new Response(body, {
+    headers: { [partHeader]: encodePart({ ...what, from: config(env).cell }) },
+  });
 
 const rowsPerPart = 250;
 
@@ -163,8 +187,14 @@ async function copyPart(env: Env, now: Move): Promise<Response | undefined> {
   const { accountId } = now;
   const compared = tables.filter(({ name }) => !derived.includes(name));
   const folders = archiveKinds.map(({ name }) => folderOf({ kind: name, accountId }));
-  const lists = [tables, compared, [exportFolder(accountId), evidenceFolder(accountId), ...folders]];
-  const all = lists.flatMap((list, i) => list.map((from) => ({ from, state: copying[i] ?? now.state })));
+  const lists = [
+    tables,
+    compared,
+    [exportFolder(accountId), evidenceFolder(accountId), ...folders],
+  ];
+  const all = lists.flatMap((list, i) =>
+    list.map((from) => ({ from, state: copying[i] ?? now.state })),
+  );
   for (let { at, after } = now; ; ) {
     const { from, state } = all[at] ?? {};
     if (!from || !state) return undefined;
@@ -197,7 +227,11 @@ async function copyPart(env: Env, now: Move): Promise<Response | undefined> {
 
 async function fileAfter(env: Env, prefix: string, after: unknown[] | null) {
   const bucket = bucketOf(env);
-  const list = await bucket?.list({ prefix, limit: 1, ...(after && { startAfter: String(after[0]) }) });
+  const list = await bucket?.list({
+    prefix,
+    limit: 1,
+    ...(after && { startAfter: String(after[0]) }),
+  });
   const [first] = list?.objects ?? [];
   const file = first && (await bucket?.get(first.key));
   if (first && !file) throw new Refusal({ kind: 'unavailable', retryAfter: 1 }); // deleted since it was listed

@@ -15,7 +15,11 @@ export type Position = { sort: number; id: string };
 const bookmarkForm = /^[\w:.-]{1,300}$/;
 
 /** Encodes where a page of `list` ends as an opaque cursor; `bookmark`: how much the reader has seen. */
-export function encodeCursor(keys: CursorKeys, list: string, bookmark: string | null = null): string {
+export function encodeCursor(
+  keys: CursorKeys,
+  list: string,
+  bookmark: string | null = null,
+): string {
   const json = JSON.stringify([bookmark, ...keys, crc32.str(JSON.stringify([...keys, list]))]);
   return base64url(new TextEncoder().encode(json));
 }
@@ -40,7 +44,9 @@ export const encodePosition = ({ sort, id }: Position, list: string, bookmark?: 
 
 export function decodePosition(cursor: string, list: string): Position | undefined {
   const [sort, id, ...more] = decodeCursor(cursor, list) ?? [];
-  return typeof sort === 'number' && typeof id === 'string' && more.length === 0 ? { sort, id } : undefined;
+  return typeof sort === 'number' && typeof id === 'string' && more.length === 0
+    ? { sort, id }
+    : undefined;
 }
 
 /** The bookmark in a decoded cursor. */
@@ -48,13 +54,16 @@ export const bookmarkIn = (cursor: string): string | null => partsOf(cursor).boo
 
 /** @throws Error, if it is not a cursor */
 function partsOf(cursor: string): { values: unknown[]; bookmark: string | null } {
-  const [bookmark, ...values]: unknown[] = JSON.parse(new TextDecoder().decode(fromBase64url(cursor)));
+  const [bookmark, ...values]: unknown[] = JSON.parse(
+    new TextDecoder().decode(fromBase64url(cursor)),
+  );
   if (bookmark === null) return { values, bookmark };
   if (typeof bookmark !== 'string' || !bookmarkForm.test(bookmark)) throw new Error('No bookmark');
   return { values, bookmark };
 }
 
-export const listCursor = 'must be the next of a page of this list, with the same connection and filters';
+export const listCursor =
+  'must be the next of a page of this list, with the same connection and filters';
 
 /** The refusal of an invalid cursor; `must` says what it must be. */
 export const invalidCursor = (must = listCursor): Refusal =>
@@ -72,10 +81,15 @@ export const following = (
   { after }: SliceQuery,
   order: 'oldest first' | 'newest first' = 'oldest first',
 ): SQL | undefined =>
-  after && sql`(${createdAt}, ${id}) ${beyond(order === 'newest first')} (${after.sort}, ${after.id})`;
+  after &&
+  sql`(${createdAt}, ${id}) ${beyond(order === 'newest first')} (${after.sort}, ${after.id})`;
 
 /** Cuts a slice from rows of which one more than `limit` was read; `position` is that of a row in the list. */
-export function cutSlice<T>(rows: T[], { limit }: SliceQuery, position: (row: T) => Position): Slice<T> {
+export function cutSlice<T>(
+  rows: T[],
+  { limit }: SliceQuery,
+  position: (row: T) => Position,
+): Slice<T> {
   const items = rows.slice(0, limit);
   const last = rows.length > limit ? items.at(-1) : undefined;
   return { items, ...(last && { next: position(last) }) };

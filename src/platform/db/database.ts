@@ -33,7 +33,9 @@ function named(statements: Statements, results: Iterator<unknown>): unknown {
   if (statements === undefined) return undefined;
   if (isStatement(statements)) return results.next().value;
   if (Array.isArray(statements)) return statements.map((one) => named(one, results));
-  return Object.fromEntries(Object.entries(statements).map(([name, one]) => [name, named(one, results)]));
+  return Object.fromEntries(
+    Object.entries(statements).map(([name, one]) => [name, named(one, results)]),
+  );
 }
 
 export const onlyReads = (statements: Statements): boolean => inOrder(statements).every(isRead);
@@ -65,8 +67,11 @@ export async function transaction<const S extends Statements>(
  * which SQLite repeats in its error. Should a newer one accept it, the overflow fails the batch.
  */
 export function refuse(failure: Failure | string | SQL): SQL {
-  if (is(failure, SQL)) return sql`coalesce(json_extract('{}', ${failure}), abs(-9223372036854775808))`;
-  const json = JSON.stringify(typeof failure === 'string' ? { kind: 'invalid', message: failure } : failure);
+  if (is(failure, SQL))
+    return sql`coalesce(json_extract('{}', ${failure}), abs(-9223372036854775808))`;
+  const json = JSON.stringify(
+    typeof failure === 'string' ? { kind: 'invalid', message: failure } : failure,
+  );
   const path = json.replaceAll("'", String.raw`\u0027`); // SQLite would double it
   return refuse(sql`${path}`);
 }
@@ -76,7 +81,8 @@ export const refuseUnless = (
   db: Database,
   condition: SQL | undefined,
   failure: Failure | string,
-): Statement<unknown[]> => db.all(sql`select case when ${condition} then 1 else ${refuse(failure)} end`);
+): Statement<unknown[]> =>
+  db.all(sql`select case when ${condition} then 1 else ${refuse(failure)} end`);
 
 /** The refusal in D1's error: `bad JSON path: '{"kind":"forbidden"}'`. */
 function refusalOf(error: unknown): Refusal | undefined {
@@ -108,7 +114,11 @@ export const breaksUnique = (error: unknown, columns: string): boolean =>
   d1Reason(error).includes(`UNIQUE constraint failed: ${columns}`);
 
 /** Saves what is unique in `columns`. @throws `refusal`, if another row has the same */
-export const unlessTaken = <T>(columns: string, refusal: Refusal, save: () => Promise<T>): Promise<T> =>
+export const unlessTaken = <T>(
+  columns: string,
+  refusal: Refusal,
+  save: () => Promise<T>,
+): Promise<T> =>
   save().catch((error: unknown) => {
     throw breaksUnique(error, columns) ? refusal : error;
   });

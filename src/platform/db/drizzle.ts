@@ -21,7 +21,9 @@ export const isStatement = (value: object): value is Statement => 'getSQL' in va
 
 /** Whether a statement changes nothing: raw SQL by its text, which has no values. */
 export const isRead = (statement: Statement): boolean =>
-  is(statement, SQLiteRaw) ? !writing.test(statement.getQuery().sql) : is(statement, SQLiteSelectBase);
+  is(statement, SQLiteRaw)
+    ? !writing.test(statement.getQuery().sql)
+    : is(statement, SQLiteSelectBase);
 
 const writing =
   /\b(?:(?:insert|replace)\s+(?:or\s+\w+\s+)?into|delete\s+from|update\s+\S+\s+(?:indexed\s+by\s+\S+\s+)?set)\b/i;

@@ -90,7 +90,13 @@ export async function guarded<const S extends Statements>(
   db: Database,
   caller: Caller,
   statements: (db: Database) => S,
-  { connectionId, repeatable, refused: also, countsOnly = false, evenIfDeleted = false }: GuardOptions,
+  {
+    connectionId,
+    repeatable,
+    refused: also,
+    countsOnly = false,
+    evenIfDeleted = false,
+  }: GuardOptions,
 ): Promise<{ check: PassedCheck; results: Results<S> }> {
   const results = statements(db);
   const writes = !countsOnly && !onlyReads(results);
@@ -118,7 +124,11 @@ export const beingMoved: Failure = { kind: 'unavailable', retryAfter: 10 };
 export const unknownAccount = 'Unknown account';
 
 /** The refusal of an account that has moved names its cell; undefined for any other error. */
-async function withCell(env: Env, { accountId }: Caller, error: unknown): Promise<Refusal | undefined> {
+async function withCell(
+  env: Env,
+  { accountId }: Caller,
+  error: unknown,
+): Promise<Refusal | undefined> {
   if (!(error instanceof Refusal) || error.failure.kind !== 'moved') return undefined;
   const cells = await read<{ cell: string }>(openDatabase(env))`
     select cell from accounts where id = ${accountId} and status = 'moved'`;

@@ -17,7 +17,8 @@ export const firstIdAt = (ms: number): string => {
 };
 
 /** When one of our own ids was created (milliseconds since 1970). */
-export const createdAtOf = (id: string): number => Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+export const createdAtOf = (id: string): number =>
+  Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /** Sorts after every id. */
 export const afterAllIds = '~';

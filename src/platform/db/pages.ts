@@ -133,7 +133,8 @@ const encoder = new TextEncoder();
 
 /** The most bytes of rows as JSON: times become longer in a page. */
 export const sizeOf = (...rows: object[]): number =>
-  encoder.encode(JSON.stringify(rows)).length + 16 * rows.length * Object.keys(rows[0] ?? {}).length;
+  encoder.encode(JSON.stringify(rows)).length +
+  16 * rows.length * Object.keys(rows[0] ?? {}).length;
 
 const hasLead = ({ table, lead }: PageQuery, value: SQL): SQL =>
   leadsIn(getTableName(table), sql`${lead.column}`, value);
@@ -181,7 +182,8 @@ export const connectionIds = (caller: Caller): SQL =>
 function boundsOf(query: PageQuery): { begin: (SQL | undefined)[]; end: (SQL | undefined)[] } {
   const { after, from, to, scope, descending } = query;
   const [sort, id] = orderOf(query);
-  const position = after && sql`(${sort}, ${id}) ${beyond(descending)} (${after.sort}, ${after.id})`;
+  const position =
+    after && sql`(${sort}, ${id}) ${beyond(descending)} (${after.sort}, ${after.id})`;
   const least = from === undefined ? undefined : sql`${sort} >= ${from}`;
   const most = to === undefined ? undefined : sql`${sort} < ${to}`;
   const [begin, end] = descending ? [most, least] : [least, most];

@@ -29,7 +29,10 @@ export async function readAsCaller<const S extends Statements>(
 
   const readIn = async (constraint: string, repeatable: boolean) => {
     const session = env.DB.withSession(constraint);
-    const read = await guarded(env, openSession(session), caller, statements, { connectionId, repeatable });
+    const read = await guarded(env, openSession(session), caller, statements, {
+      connectionId,
+      repeatable,
+    });
     const bookmark = session.getBookmark();
     if (bookmark) replicaReads.bookmark = bookmark;
     return read;
@@ -51,7 +54,12 @@ export async function readAsCaller<const S extends Statements>(
   };
   if (replicaReads.primary) return readPrimary();
   const check = () => checkOnPrimary(env, caller);
-  const { lastUsedAt, result } = await readChecked(caller.tokenId, check, readReplica, replicaReads.behind);
+  const { lastUsedAt, result } = await readChecked(
+    caller.tokenId,
+    check,
+    readReplica,
+    replicaReads.behind,
+  );
   caller.check ??= { lastUsedAt };
   return result;
 }

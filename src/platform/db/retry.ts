@@ -1,7 +1,8 @@
 import { Refusal } from '../errors.ts';
 
 /** D1's own messages, which its errors begin with: what follows may be a customer's words. */
-const saying = (...messages: string[]) => new RegExp(`^(?:\\w*Error: )*(?:${messages.join('|')})`, 'i');
+const saying = (...messages: string[]) =>
+  new RegExp(`^(?:\\w*Error: )*(?:${messages.join('|')})`, 'i');
 
 /** D1 never ran the statement: safe to retry. */
 const notRun = saying('D1 DB is overloaded', 'Cannot resolve D1 DB due to transient issue');
@@ -16,7 +17,9 @@ const unknownOutcome = saying(
 );
 
 /** It used up D1's memory or CPU time, for everyone: it must not run again. */
-const exhausted = saying("D1 DB(?:'s isolate)? exceeded its (?:memory|CPU time) limit and was reset");
+const exhausted = saying(
+  "D1 DB(?:'s isolate)? exceeded its (?:memory|CPU time) limit and was reset",
+);
 
 /** The database is full: nothing was written, and only operators can change that. */
 const full = saying('Exceeded maximum DB size', 'database or disk is full');
@@ -36,7 +39,8 @@ export async function withRetries<T>(work: () => Promise<T>, repeatable: boolean
       const retry = notRun.test(reason) || (repeatable && unknownOutcome.test(reason));
       const delayMs = retryDelaysMs[tries];
       if (full.test(reason)) throw unavailable(error, 60);
-      if (!retry || delayMs === undefined) throw isTransient(reason) ? unavailable(error, 2) : error;
+      if (!retry || delayMs === undefined)
+        throw isTransient(reason) ? unavailable(error, 2) : error;
       await scheduler.wait(delayMs * (0.5 + Math.random()));
     }
   }

@@ -72,7 +72,9 @@ function encoded<T extends SQLiteTable>(table: T, values: Values<T>) {
   return Object.entries(values).flatMap(([key, value]) => {
     const column = columns[key];
     if (!column || value === undefined) return [];
-    return [[sql.identifier(column.name), is(value, SQL) ? value : sql.param(value, column)] as const];
+    return [
+      [sql.identifier(column.name), is(value, SQL) ? value : sql.param(value, column)] as const,
+    ];
   });
 }
 

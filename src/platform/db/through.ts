@@ -1,7 +1,11 @@
 export type Called = { text: string; values: unknown[] };
 
 /** Runs a call of D1 with these statements, counts it, or fails instead. */
-export type Around = <T>(run: () => Promise<T>, statements: Called[], isBatch: boolean) => Promise<T>;
+export type Around = <T>(
+  run: () => Promise<T>,
+  statements: Called[],
+  isBatch: boolean,
+) => Promise<T>;
 
 /** The database with every call going through `around`. It has the methods of D1 that the service uses. */
 export function through(d1: Pick<D1Database, 'prepare' | 'batch'>, around: Around): D1Database {

@@ -8,7 +8,10 @@ export const cacheTtlMs = 2000;
 export const allExpiredMs = 1.05 * cacheTtlMs;
 
 /** Returns once no isolate has a cached check of a credential that was just revoked. */
-export async function untilCachesExpire(env: Env, wait = (ms: number) => scheduler.wait(ms)): Promise<void> {
+export async function untilCachesExpire(
+  env: Env,
+  wait = (ms: number) => scheduler.wait(ms),
+): Promise<void> {
   if (config(env).readReplicas) await wait(allExpiredMs);
 }
 
@@ -20,13 +23,21 @@ export function newTokenCache(clock: () => number = Date.now, most = 10_000) {
   const cached = new Map<string, CachedCheck>();
 
   /** Checks a token, and caches that as of before the primary was asked. */
-  async function check(tokenId: string, ask: () => Promise<number>, recorded: boolean): Promise<number> {
+  async function check(
+    tokenId: string,
+    ask: () => Promise<number>,
+    recorded: boolean,
+  ): Promise<number> {
     const sentAt = clock();
     try {
       const lastUsedAt = await ask();
       if (cached.size >= most) cached.clear();
       if (sentAt >= (cached.get(tokenId)?.sentAt ?? sentAt))
-        cached.set(tokenId, { sentAt, lastUsedAt: recorded ? sentAt : lastUsedAt, renewing: false });
+        cached.set(tokenId, {
+          sentAt,
+          lastUsedAt: recorded ? sentAt : lastUsedAt,
+          renewing: false,
+        });
       return lastUsedAt;
     } catch (error) {
       if (error instanceof Refusal && error.failure.kind !== 'unavailable') cached.delete(tokenId);

@@ -58,7 +58,10 @@ const encodings = ['identity', 'gzip', 'x-gzip'];
 const sliceBytes = 4096;
 
 /** @throws Refusal: too large, for more than `limitBytes` of content, or invalid */
-async function gunzip(bytes: Uint8Array<ArrayBuffer>, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+async function gunzip(
+  bytes: Uint8Array<ArrayBuffer>,
+  limitBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   let at = 0;
   const slices = new ReadableStream({
     // After a turn of the event loop, the reader has read what came out.
@@ -69,17 +72,21 @@ async function gunzip(bytes: Uint8Array<ArrayBuffer>, limitBytes: number): Promi
       at += sliceBytes;
     },
   });
-  const content = await readUpTo(limitBytes, slices.pipeThrough(new DecompressionStream('gzip'))).catch(
-    () => {
-      throw invalid('Request body is not valid gzip');
-    },
-  );
+  const content = await readUpTo(
+    limitBytes,
+    slices.pipeThrough(new DecompressionStream('gzip')),
+  ).catch(() => {
+    throw invalid('Request body is not valid gzip');
+  });
   if (!content) throw new Refusal({ kind: 'too large', limitBytes });
   return content;
 }
 
 /** Reads a body of at most `limitBytes`, as it was sent. @throws Refusal: too large */
-export async function readBytes(request: Request, limitBytes: number): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBytes(
+  request: Request,
+  limitBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = new Refusal({ kind: 'too large', limitBytes });
   if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge;
   const bytes = await readUpTo(limitBytes, request.body);

@@ -77,7 +77,11 @@ export function identify(c: Context): void {
 export const ok = (c: Context, message: string, data: unknown, next?: string, more: object = {}) =>
   c.json({ status: 200, message, data, ...(next && { next }), ...more });
 
-type OpenFile = { headers: Record<string, string>; readable: ReadableStream; written: Promise<void> };
+type OpenFile = {
+  headers: Record<string, string>;
+  readable: ReadableStream;
+  written: Promise<void>;
+};
 
 /** A response of bytes, which `written` writes behind it. */
 export function file(c: Context, { headers, readable, written }: OpenFile): Response {

@@ -41,7 +41,9 @@ export function renderFailure(error: unknown, c: Context): Response {
     status,
     message: messageOf(failure),
     requestId: c.get('requestId'),
-    ...('errors' in failure && { errors: failure.errors?.map(({ field, message }) => ({ field, message })) }),
+    ...('errors' in failure && {
+      errors: failure.errors?.map(({ field, message }) => ({ field, message })),
+    }),
     ...('retryAfter' in failure && { retryAfter: failure.retryAfter }),
     ...('data' in failure && { data: failure.data }),
   };
@@ -60,7 +62,8 @@ export function failureOf(error: unknown, c: Context): ReportedFailure {
   return { kind: 'internal error' };
 }
 
-export const statusOf = (kind: ReportedFailure['kind']): ContentfulStatusCode => replies[kind].status;
+export const statusOf = (kind: ReportedFailure['kind']): ContentfulStatusCode =>
+  replies[kind].status;
 
 export function headersOf(failure: ReportedFailure): Record<string, string> {
   if ('retryAfter' in failure) return { 'Retry-After': String(failure.retryAfter) };
@@ -74,7 +77,8 @@ export function headersOf(failure: ReportedFailure): Record<string, string> {
 function messageOf(failure: ReportedFailure): string {
   if ('message' in failure) return failure.message;
   if ('quota' in failure) return overQuota(failure.quota);
-  if ('limitBytes' in failure) return `Request body is larger than ${failure.limitBytes / 1024} KiB`;
+  if ('limitBytes' in failure)
+    return `Request body is larger than ${failure.limitBytes / 1024} KiB`;
   if ('what' in failure && failure.what) return `${capital(failure.what)} not found`;
   return replies[failure.kind].message;
 }

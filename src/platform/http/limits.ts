@@ -18,12 +18,15 @@ export function refuseIfOver(limiter: Limiter, key: string): void {
 }
 
 /** The client's address, or the network that it is counted with. */
-export const addressOf = (c: Context): string => addressGroup(c.req.header('cf-connecting-ip') ?? 'unknown');
+export const addressOf = (c: Context): string =>
+  addressGroup(c.req.header('cf-connecting-ip') ?? 'unknown');
 
 /** What an address counts as: IPv6 as its /64, which is one household's. */
 export function addressGroup(address: string): string {
   if (!address.includes(':')) return address;
-  const [before = [], after = []] = address.split('::').map((part) => part.split(':').filter(Boolean));
+  const [before = [], after = []] = address
+    .split('::')
+    .map((part) => part.split(':').filter(Boolean));
   const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
   return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
 }

@@ -16,7 +16,10 @@ export const SliceParameters = v.object({
 export function requestedSlice(c: Context, pageSize?: number): SliceQuery {
   const [asked, wanted] = [c.req.query('cursor'), c.req.query('limit')];
   const { cursor, limit } = parseQuery(SliceParameters, { cursor: asked, limit: wanted });
-  return { limit: pageSize ?? limit, ...(cursor !== undefined && { after: positionIn(c, cursor) }) };
+  return {
+    limit: pageSize ?? limit,
+    ...(cursor !== undefined && { after: positionIn(c, cursor) }),
+  };
 }
 
 /** The cursor for a position of the list at this path. */

@@ -7,7 +7,8 @@ export const cookieOptions = ({ url }: Request): { prefix?: 'host' } =>
   new URL(url).protocol === 'https:' ? { prefix: 'host' } : {};
 
 /** The session's cookie of a request, with the name of its cell. */
-export const sessionCookieOf = (request: Request): string | undefined => cookieOf(request, sessionCookie);
+export const sessionCookieOf = (request: Request): string | undefined =>
+  cookieOf(request, sessionCookie);
 
 /** The cookie of a sign-in that has been sent to a provider: a browser may have several under way. */
 export const attemptCookie = (state: string): string => `${attemptPrefix}${state.slice(0, 16)}`;

@@ -87,7 +87,9 @@ const keepWaiting = (env: Env, names: string[]) => {
 
 /** The statement that marks jobs as waiting, so that the next minute starts those whose message was lost. */
 export const markWaiting = (db: Database, names: string[]) =>
-  write(db)`insert into jobs (name) select value from ${jsonList(names)} where true on conflict do nothing`;
+  write(
+    db,
+  )`insert into jobs (name) select value from ${jsonList(names)} where true on conflict do nothing`;
 
 /** The jobs to run: those whose condition holds, marked ones, and killed ones. */
 async function dueJobs(env: Env, jobs: Jobs): Promise<string[]> {

@@ -31,7 +31,9 @@ const perStep = 200;
 /** Re-encrypts what an older key has encrypted, so that it can be removed. Returns how many. */
 export async function reEncrypt(env: Env, _?: number, budget = newBudget()): Promise<number> {
   let count = 0;
-  const columns = tables.flatMap(({ table, id, columns }) => columns.map((column) => [table, id, column]));
+  const columns = tables.flatMap(({ table, id, columns }) =>
+    columns.map((column) => [table, id, column]),
+  );
   for (const names of columns)
     await inSteps(budget, async () => {
       const found = await reEncryptSome(env, names);

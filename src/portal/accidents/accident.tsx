@@ -38,7 +38,9 @@ export async function detail(c: Context) {
   return page(
     c,
     {
-      title: accident.location.address ? `${name}, ${accident.location.address}` : `Accident, ${name}`,
+      title: accident.location.address
+        ? `${name}, ${accident.location.address}`
+        : `Accident, ${name}`,
       state: <AccidentState {...accident} />,
       lead: <FullTime at={accident.eventTime} />,
       above: [{ href: '/portal/accidents', name: 'Accidents' }],

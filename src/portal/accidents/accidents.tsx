@@ -85,7 +85,10 @@ const declared = {
   show: ({ asked: { state = '' } }) => ({
     lead: states[state]?.means,
     columns: accidentColumns,
-    empty: { icon: 'shield-check', title: state ? 'No accidents in this state' : 'No accidents yet' },
+    empty: {
+      icon: 'shield-check',
+      title: state ? 'No accidents in this state' : 'No accidents yet',
+    },
   }),
 } satisfies RecordList<Accident>;
 

@@ -42,7 +42,11 @@ export async function courseOf(c: Context, accident: Accident) {
   const before = events.filter(
     ({ startedAt }) => trip && startedAt >= trip.startedAt && startedAt <= accident.eventTime,
   );
-  const way = trip && [trip.startLocation, ...before.map(({ location }) => location), accident.location];
+  const way = trip && [
+    trip.startLocation,
+    ...before.map(({ location }) => location),
+    accident.location,
+  ];
   return { vehicleId, vehicle, connection, events, trip, way };
 }
 
@@ -57,10 +61,19 @@ async function eventsAround(c: Context, ids: string[], at: number): Promise<Name
 async function tripAt(c: Context, ids: string[], at: number): Promise<NamedTrip | undefined> {
   if (ids.length === 0) return undefined;
   const trips = await readWithin(c.env, c.get('caller'), tripsWithNames, {
-    ...{ of: 'vehicle', ids, from: at - longestTripMs, to: at + 1, limit: ids.length, descending: true },
+    ...{
+      of: 'vehicle',
+      ids,
+      from: at - longestTripMs,
+      to: at + 1,
+      limit: ids.length,
+      descending: true,
+    },
   });
   // It began at most a day before; one that has just ended counts.
-  const during = trips.filter(({ endedAt }) => endedAt === null || Date.parse(endedAt) >= at - justEndedMs);
+  const during = trips.filter(
+    ({ endedAt }) => endedAt === null || Date.parse(endedAt) >= at - justEndedMs,
+  );
   return during.find(({ driverId }) => driverId) ?? during[0];
 }
 
@@ -78,7 +91,10 @@ export const Around = (props: {
   const { eventTime } = props.accident;
   const isBefore = ({ startedAt }: NamedEvent) => startedAt <= eventTime;
   return (
-    <Panel title={title} side={vehicleId && <a href={`/portal/events?vehicle=${vehicleId}`}>All events</a>}>
+    <Panel
+      title={title}
+      side={vehicleId && <a href={`/portal/events?vehicle=${vehicleId}`}>All events</a>}
+    >
       <ol class="timeline panel-body">
         {events.filter(isBefore).map(EventEntry)}
         <Entry at={eventTime} here>
@@ -86,7 +102,9 @@ export const Around = (props: {
         </Entry>
         {events.filter((event) => !isBefore(event)).map(EventEntry)}
       </ol>
-      {events.length === 0 && <p class="panel-body pt-0 sub">No other safety events within 3 hours.</p>}
+      {events.length === 0 && (
+        <p class="panel-body pt-0 sub">No other safety events within 3 hours.</p>
+      )}
       {events.length === maxAround && (
         <p class="panel-body pt-0 sub">These are the first {maxAround} events of 6 hours.</p>
       )}

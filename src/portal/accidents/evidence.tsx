@@ -27,7 +27,10 @@ export async function downloadAll(c: Context) {
     openEvidence(c.env, c.get('caller'), asked(c)),
     findEvidence(c.env, c.get('caller'), idIn(c, 'eventId')),
   ]);
-  const named = all.map((file) => ({ name: files.find(({ id }) => id === file.id)?.name ?? null, ...file }));
+  const named = all.map((file) => ({
+    name: files.find(({ id }) => id === file.id)?.name ?? null,
+    ...file,
+  }));
   const manifest = JSON.stringify({ accident, evidence: named }, null, 2);
   async function* entries() {
     yield { name: 'manifest.json', input: manifest, lastModified: new Date() };
@@ -43,7 +46,8 @@ export async function downloadAll(c: Context) {
 export const EvidencePanel = ({ eventId, files }: { eventId: string; files: EvidenceFile[] }) => {
   const [first] = files;
   if (!first) return null;
-  const count = (state: EvidenceFile['state']) => files.filter((file) => file.state === state).length;
+  const count = (state: EvidenceFile['state']) =>
+    files.filter((file) => file.state === state).length;
   const waiting = count('waiting');
   const path = `${accidentPath({ eventId })}/evidence`;
   return (
@@ -54,7 +58,10 @@ export const EvidencePanel = ({ eventId, files }: { eventId: string; files: Evid
       live={waiting > 0 && count('stored') === 0}
       side={
         waiting > 0 && (
-          <State mood="quiet" icon="clock">{`${counted(waiting, 'file', 'files')} being copied`}</State>
+          <State
+            mood="quiet"
+            icon="clock"
+          >{`${counted(waiting, 'file', 'files')} being copied`}</State>
         )
       }
       foot={

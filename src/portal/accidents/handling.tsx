@@ -25,13 +25,20 @@ const fields = (people: string[] = []) => ({
 export const handlesAccident = (show: (c: Context) => Promise<Response>) =>
   handles(fields(), show, async (c, { assignedTo, note }, form) => {
     const accident = await requireAccident(c);
-    const [does] = Object.keys(handlings).filter((one): one is Handling => one === form.value('do'));
+    const [does] = Object.keys(handlings).filter(
+      (one): one is Handling => one === form.value('do'),
+    );
     if (!does) throw new Refusal({ kind: 'not found' });
     const by = c.get('session').user.email;
     const handled = { does, by, note: note || null, to: assignedTo || null };
     return (await handleAccident(c.env, c.get('caller'), accident, handled))
       ? done(c, accidentPath(accident), `The accident is ${handlings[does]}.`)
-      : done(c, accidentPath(accident), 'Nothing was changed: somebody else has done it already.', 'warn');
+      : done(
+          c,
+          accidentPath(accident),
+          'Nothing was changed: somebody else has done it already.',
+          'warn',
+        );
   });
 
 /** Whose an accident is, who acknowledged and closed it, and the form for it. Not live: somebody may be typing. */
@@ -53,7 +60,9 @@ export const HandlingPanel = ({ accident, people }: { accident: Accident; people
         <div class="actions">
           {closed && <Submit name="Reopen" does="reopen" weight="plain" />}
           {!closed && <Submit name="Assign" does="assign" weight="plain" />}
-          {!closed && !acknowledged && <Submit name="Acknowledge" does="acknowledge" weight="plain" />}
+          {!closed && !acknowledged && (
+            <Submit name="Acknowledge" does="acknowledge" weight="plain" />
+          )}
           {!closed && <Submit name="Close" does="close" weight="plain" />}
         </div>
       </Form>

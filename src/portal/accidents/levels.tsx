@@ -13,7 +13,10 @@ export const Levels = ({ accident }: { accident: Accident }) => {
         const next = level === notificationLevel + 1 && !dismissed;
         const received = receivedIn(accident, level);
         return (
-          <li class={done ? 'done' : next ? 'now' : undefined} aria-current={next ? 'step' : undefined}>
+          <li
+            class={done ? 'done' : next ? 'now' : undefined}
+            aria-current={next ? 'step' : undefined}
+          >
             <span class="step" aria-hidden="true">
               {level}
             </span>

@@ -22,7 +22,9 @@ if (form) {
     const page = new DOMParser().parseFromString(await reply.text(), 'text/html');
     if (mine !== latest) return;
     for (const part of document.querySelectorAll('[data-fresh]'))
-      part.replaceChildren(...(page.querySelector(`[data-fresh="${part.dataset.fresh}"]`)?.childNodes ?? []));
+      part.replaceChildren(
+        ...(page.querySelector(`[data-fresh="${part.dataset.fresh}"]`)?.childNodes ?? []),
+      );
     history.replaceState(null, '', url);
   };
   const applyOrGo = () => apply().catch(() => location.assign(address()));

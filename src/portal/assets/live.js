@@ -25,8 +25,11 @@ async function refresh() {
   if (!reply.ok || reply.redirected) return;
   const fresh = new DOMParser().parseFromString(await reply.text(), 'text/html');
   for (const part of document.querySelectorAll('[data-live]')) {
-    const next = part.id ? fresh.getElementById(part.id) : fresh.querySelector('[data-live]:not([id])');
-    const isInUse = part.contains(document.activeElement) || part.querySelector(':checked, details[open]');
+    const next = part.id
+      ? fresh.getElementById(part.id)
+      : fresh.querySelector('[data-live]:not([id])');
+    const isInUse =
+      part.contains(document.activeElement) || part.querySelector(':checked, details[open]');
     if (next && next.innerHTML !== part.innerHTML && !isInUse) part.innerHTML = next.innerHTML;
   }
 }

@@ -39,7 +39,9 @@ if (zone && !document.cookie.includes(`timezone=${encodeURIComponent(zone)}`)) {
 }
 
 // Where not all tabs fit, the current one can be seen.
-document.querySelector('.tabs-line [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+document
+  .querySelector('.tabs-line [aria-current]')
+  ?.scrollIntoView({ block: 'nearest', inline: 'center' });
 
 // Narrows a list of choices while somebody types.
 for (const field of document.querySelectorAll('[data-filter]')) {

@@ -62,7 +62,11 @@ export async function adds(c: Context, adding: Adding): Promise<Response> {
         ? 'It receives new data from now on.'
         : `Its last ${days} days are being loaded without notifications.`;
     const news = connection.isCovered ? ' New events notify webhooks.' : '';
-    return done(c, adding.next(connection), `“${connectionName(connection)}” is connected. ${loads}${news}`);
+    return done(
+      c,
+      adding.next(connection),
+      `“${connectionName(connection)}” is connected. ${loads}${news}`,
+    );
   };
   return submit(c, connect, show, placedBy(connector));
 }
@@ -144,7 +148,9 @@ const Steps = ({ connector, adding }: { connector: Connector | undefined; adding
             })}
             <div>
               <Buttons send="Test and connect" {...(adding.back && { back: adding.back })} />
-              <p class="hint mt-2">We ask {connector.name} first, and save nothing unless it accepts.</p>
+              <p class="hint mt-2">
+                We ask {connector.name} first, and save nothing unless it accepts.
+              </p>
             </div>
           </div>
         )}
@@ -153,7 +159,12 @@ const Steps = ({ connector, adding }: { connector: Connector | undefined; adding
   </Form>
 );
 
-const Step = (props: { n: number; name: string; at: 'done' | 'now' | 'later'; children?: Child }) => (
+const Step = (props: {
+  n: number;
+  name: string;
+  at: 'done' | 'now' | 'later';
+  children?: Child;
+}) => (
   <li class={props.at} aria-current={props.at === 'now' ? 'step' : undefined}>
     <span class="step" aria-hidden="true">
       {props.n}
@@ -206,7 +217,11 @@ const credentialFields = (connector: Connector) =>
     ]),
   );
 
-const regionNames: { [region: string]: string } = { eu: 'Europe', ca: 'Canada', sandbox: 'Sandbox' };
+const regionNames: { [region: string]: string } = {
+  eu: 'Europe',
+  ca: 'Canada',
+  sandbox: 'Sandbox',
+};
 
 function regionFields({ regions, baseUrl }: Connector) {
   const hostOf = (url: string) => `(${new URL(url).host})`;
@@ -230,7 +245,10 @@ function historyFields({ name, maxHistoryDays: most }: Connector, columns?: 4) {
     historyDays: radios(
       'History',
       days.map((one) => [String(one), one === 0 ? 'None' : `${one} days`, notes[one]]),
-      { hint: 'For trends and comparisons. It loads newest first and sends no notifications.', columns },
+      {
+        hint: 'For trends and comparisons. It loads newest first and sends no notifications.',
+        columns,
+      },
     ),
   };
 }
@@ -246,6 +264,10 @@ const placedBy =
   (connector: Connector) =>
   (error: FieldError): FieldError => {
     const main = inputsOf(connector).find(({ isSecret }) => isSecret)?.input;
-    const inputs: { [field: string]: string | undefined } = { '': main, credential: main, baseUrl: 'region' };
+    const inputs: { [field: string]: string | undefined } = {
+      '': main,
+      credential: main,
+      baseUrl: 'region',
+    };
     return { ...error, field: inputs[error.field] ?? error.field };
   };

@@ -2,7 +2,12 @@ import * as v from 'valibot';
 import { withCell } from '../../accounts/secrets.ts';
 import { listTokens } from '../../accounts/tokens/service.ts';
 import { connectionName } from '../../fleet/connections.ts';
-import { connectionRecords, maxRecordsCounted, type RecordCount, unmappedWords } from '../../fleet/counts.ts';
+import {
+  connectionRecords,
+  maxRecordsCounted,
+  type RecordCount,
+  unmappedWords,
+} from '../../fleet/counts.ts';
 import { config } from '../../platform/config.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { by, type Context, found } from '../../platform/http/context.ts';
@@ -44,7 +49,10 @@ export async function showConnection(c: Context) {
   const path = pathOf(connection);
   const { origin } = new URL(c.req.url);
   const calledAt = `${config(c.env).origin ?? origin}/providers/${withCell(c.env, id)}/webhook`;
-  const replace = { href: `${path}/credential`, name: `Replace the ${credentialLabel(connection)}` };
+  const replace = {
+    href: `${path}/credential`,
+    name: `Replace the ${credentialLabel(connection)}`,
+  };
   return page(
     c,
     {
@@ -99,7 +107,9 @@ export async function showConnection(c: Context) {
         hint="Such as a policy number: externalId in the API. No other connection can have the same one."
       />
       <IngestKeys path={path} keys={keys.items} isSent={!pull} />
-      {pull && pull.state !== 'withdrawn' && <ProviderWebhook path={path} url={calledAt} pull={pull} />}
+      {pull && pull.state !== 'withdrawn' && (
+        <ProviderWebhook path={path} url={calledAt} pull={pull} />
+      )}
       <Labels path={path} unmapped={unmapped} connection={connection} />
       <Problems
         title="Refused records"
@@ -123,11 +133,20 @@ const Details = ({ connection, pull }: Both) => (
       facts={[
         ['Provider', <code>{connection.provider}</code>],
         ['Organization', pull?.organisation],
-        ['Last pulled', pull && (pull.lastPulledAt === null ? 'Not yet' : <Ago at={pull.lastPulledAt} />)],
-        ['Next pull', pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />)],
+        [
+          'Last pulled',
+          pull && (pull.lastPulledAt === null ? 'Not yet' : <Ago at={pull.lastPulledAt} />),
+        ],
+        [
+          'Next pull',
+          pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />),
+        ],
         ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
         ['Name in deliveries', connection.tsp],
-        ['Held back', connection.heldBackAt && <HeldBack {...connection} at={connection.heldBackAt} />],
+        [
+          'Held back',
+          connection.heldBackAt && <HeldBack {...connection} at={connection.heldBackAt} />,
+        ],
         ['External ID', connection.externalId],
         [
           'Accidents',
@@ -150,7 +169,8 @@ const HeldBack = ({ heldBack, at }: { heldBack: number; at: number }) => (
   <>
     {counted(heldBack, 'safety event', 'safety events')}, the last <Ago at={at} />
     <p class="sub">
-      They were more than {newsMs / dayMs} days old when they came in: they are listed, but were not sent.
+      They were more than {newsMs / dayMs} days old when they came in: they are listed, but were not
+      sent.
     </p>
   </>
 );
@@ -221,8 +241,8 @@ const ProviderWebhook = ({ path, url, pull }: { path: string; url: string; pull:
       body="stack"
     >
       <p>
-        Optional. {connector.name} calls it when something happens, and we pull immediately instead of within
-        a minute. The call itself carries no data.
+        Optional. {connector.name} calls it when something happens, and we pull immediately instead
+        of within a minute. The call itself carries no data.
       </p>
       <div>
         <strong class="font-medium">URL</strong>
@@ -233,7 +253,10 @@ const ProviderWebhook = ({ path, url, pull }: { path: string; url: string; pull:
           <li>{step}</li>
         ))}
       </ol>
-      <Form to={`${path}/webhook-secret`} look="grid gap-4 items-start sm:grid-cols-[minmax(0,24rem)_auto]">
+      <Form
+        to={`${path}/webhook-secret`}
+        look="grid gap-4 items-start sm:grid-cols-[minmax(0,24rem)_auto]"
+      >
         {drawn(webhookSecret(connector.name, set))}
         <div class="sm:pt-6.5">
           <Submit name="Save secret" weight="plain" />

@@ -4,7 +4,11 @@ import {
   findConnection,
   sliceConnections,
 } from '../../fleet/connections.ts';
-import { type ConnectionActivity, connectionActivity, maxCountedInList } from '../../fleet/counts.ts';
+import {
+  type ConnectionActivity,
+  connectionActivity,
+  maxCountedInList,
+} from '../../fleet/counts.ts';
 import { by, type Context, found } from '../../platform/http/context.ts';
 import { cappedCount, counted } from '../../platform/text.ts';
 import { connectorOf } from '../../providers/registry.ts';
@@ -32,7 +36,10 @@ export const pathOf = ({ id }: Connection): string => `${connectionsPath}/${id}`
 /** The connection in the path. @throws Refusal: not found, also for another account's, or one that does not pull */
 export async function requirePulled(c: Context) {
   const id = c.req.param('id') ?? '';
-  const [connection, pull] = await Promise.all([findConnection(...by(c), id), pullSummary(...by(c), id)]);
+  const [connection, pull] = await Promise.all([
+    findConnection(...by(c), id),
+    pullSummary(...by(c), id),
+  ]);
   const connector = found(pull && connectorOf(pull.provider));
   return { connection: found(connection), pull: found(pull), connector };
 }
@@ -49,7 +56,12 @@ type Listed = {
 
 /** The connections, those with problems first. */
 export async function list(c: Context) {
-  const { items, pages } = await sliceOn(c, pageSize, ['connection', 'connections'], readConnections);
+  const { items, pages } = await sliceOn(
+    c,
+    pageSize,
+    ['connection', 'connections'],
+    readConnections,
+  );
   return page(
     c,
     {
@@ -101,10 +113,13 @@ const AddConnection = () => (
 /** "6 data sources, 302 vehicles. One needs attention." */
 function summaryOf(connections: Listed[]): string {
   const vehicles = connections.reduce((sum, { activity }) => sum + (activity?.vehicles ?? 0), 0);
-  const isCapped = connections.some(({ activity }) => (activity?.vehicles ?? 0) >= maxCountedInList);
+  const isCapped = connections.some(
+    ({ activity }) => (activity?.vehicles ?? 0) >= maxCountedInList,
+  );
   const found = counted(vehicles, 'vehicle', 'vehicles', isCapped ? vehicles : undefined);
   const ill = connections.filter(({ health }) => health.urgency > 0).length;
-  const attention = ill === 0 ? '' : ill === 1 ? ' One needs attention.' : ` ${ill} need attention.`;
+  const attention =
+    ill === 0 ? '' : ill === 1 ? ' One needs attention.' : ` ${ill} need attention.`;
   return `${counted(connections.length, 'data source', 'data sources')}, ${found}.${attention}`;
 }
 
@@ -122,7 +137,10 @@ const columns: Column<Listed>[] = [
     look: 'nowrap',
     cell: ({ activity }) => (activity?.arrivedAt ? <Ago at={activity.arrivedAt} /> : 'None yet'),
   },
-  { head: 'Vehicles', cell: ({ activity }) => cappedCount(activity?.vehicles ?? 0, maxCountedInList) },
+  {
+    head: 'Vehicles',
+    cell: ({ activity }) => cappedCount(activity?.vehicles ?? 0, maxCountedInList),
+  },
   {
     head: 'Events, 24 h',
     cell: ({ activity }) => (
@@ -145,7 +163,9 @@ const Title = (listed: Listed) => (
       <a class="cover wrap-anywhere" href={pathOf(listed.connection)}>
         {connectionName(listed.connection)}
       </a>
-      {listed.connection.name && <span class="sub block wrap-anywhere">{listed.connection.tsp}</span>}
+      {listed.connection.name && (
+        <span class="sub block wrap-anywhere">{listed.connection.tsp}</span>
+      )}
     </span>
   </span>
 );

@@ -19,16 +19,28 @@ export const Feeds = ({ pull }: { pull: PullStatus }) => (
 
 const feedColumns = (pull: PullStatus): Column<FeedStatus>[] => [
   naming('Records', ({ feed }) => feedWords[feed]),
-  { head: 'State', look: 'card-wide', cell: (feed) => <FeedState feed={feed} state={pull.state} /> },
+  {
+    head: 'State',
+    look: 'card-wide',
+    cell: (feed) => <FeedState feed={feed} state={pull.state} />,
+  },
   { head: 'History', cell: (feed) => <History feed={feed} pull={pull} /> },
 ];
 
-const FeedState = ({ feed: { problem }, state }: { feed: FeedStatus; state: PullStatus['state'] }) => {
+const FeedState = ({
+  feed: { problem },
+  state,
+}: {
+  feed: FeedStatus;
+  state: PullStatus['state'];
+}) => {
   if (state !== 'pulling') return <State mood="quiet">Stopped</State>;
   if (!problem) return <State mood="ok">Working</State>;
   return (
     <>
-      <State mood={problem.isFailing ? 'bad' : 'warn'}>{problem.isFailing ? 'Failing' : 'Retrying'}</State>
+      <State mood={problem.isFailing ? 'bad' : 'warn'}>
+        {problem.isFailing ? 'Failing' : 'Retrying'}
+      </State>
       <p class="sub mt-1 max-w-md wrap-anywhere">{problem.advice}</p>
       <p class="sub">
         Since <Time at={problem.since} />. Next try at <Time at={problem.nextAt} />.

@@ -9,7 +9,13 @@ import type { IconName } from '../ui/icon-names.ts';
 import { type Mood, Note, State } from '../ui/parts.tsx';
 
 /** A connection's health in words. A problem has a note; the most urgent has the highest `urgency`. */
-export type ConnectionHealth = { mood: Mood; word: string; urgency: number; note?: string; icon?: IconName };
+export type ConnectionHealth = {
+  mood: Mood;
+  word: string;
+  urgency: number;
+  note?: string;
+  icon?: IconName;
+};
 
 export const Health = ({ health: { mood, word, icon } }: { health: ConnectionHealth }) => (
   <State mood={mood} {...(icon && { icon })}>
@@ -47,7 +53,12 @@ export const givenHealth = (status: number): ConnectionHealth =>
 const someIsMissing = 'Some data is late or missing.';
 const givenHealths: { [status: number]: ConnectionHealth } = {
   1: { mood: 'ok', word: 'Healthy', urgency: 0 },
-  2: { mood: 'warn', word: 'Warning', urgency: 1, note: 'Data arrives, but something needs attention.' },
+  2: {
+    mood: 'warn',
+    word: 'Warning',
+    urgency: 1,
+    note: 'Data arrives, but something needs attention.',
+  },
   3: { mood: 'bad', word: 'Unavailable', urgency: 3, note: 'No data arrives.' },
   4: { mood: 'warn', word: 'Degraded', urgency: 2, note: someIsMissing },
 };
@@ -68,9 +79,15 @@ export function healthOf(
   if (!pull) return given;
   const { state, feeds, historyDays } = pull;
   if (state === 'paused')
-    return { ...quiet, word: 'Paused', icon: 'pause', note: 'Nothing is pulled until you resume it.' };
+    return {
+      ...quiet,
+      word: 'Paused',
+      icon: 'pause',
+      note: 'Nothing is pulled until you resume it.',
+    };
   if (state === 'withdrawn') {
-    const note = 'Nothing more is pulled. What you have received stays until you remove this connection.';
+    const note =
+      'Nothing more is pulled. What you have received stays until you remove this connection.';
     return { ...quiet, word: 'Consent withdrawn', note };
   }
   if (state === 'refused') {
@@ -79,10 +96,14 @@ export function healthOf(
   }
   const failing = feeds.filter(({ problem }) => problem?.isFailing);
   const advice = [...new Set(failing.map(({ problem }) => problem?.advice ?? ''))].join(' ');
-  if (healthStatus === 3) return { ...given, note: `Nothing could be pulled for a day. ${advice}`.trim() };
+  if (healthStatus === 3)
+    return { ...given, note: `Nothing could be pulled for a day. ${advice}`.trim() };
   if (healthStatus === 4) {
     const names = failing.map(({ feed }) => feedWords[feed].toLowerCase()).join(', ');
-    return { ...given, note: `${names ? `Late or missing: ${names}.` : someIsMissing} ${advice}`.trim() };
+    return {
+      ...given,
+      note: `${names ? `Late or missing: ${names}.` : someIsMissing} ${advice}`.trim(),
+    };
   }
   if (healthStatus === 2) {
     const note = advice || 'Nothing could be pulled for some minutes. We will keep trying.';

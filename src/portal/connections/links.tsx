@@ -64,9 +64,20 @@ const columns: Column<ConnectLink>[] = [
   { head: 'Created', look: 'nowrap', cell: ({ createdAt }) => <Day at={createdAt} /> },
   acting(({ id, name, connectionId }) =>
     connectionId === null ? (
-      <LinkButton href={`${linksPath}/${id}/revoke`} name="Revoke" about={name} weight="danger" small />
+      <LinkButton
+        href={`${linksPath}/${id}/revoke`}
+        name="Revoke"
+        about={name}
+        weight="danger"
+        small
+      />
     ) : (
-      <LinkButton href={`${connectionsPath}/${connectionId}`} name="See the connection" about={name} small />
+      <LinkButton
+        href={`${connectionsPath}/${connectionId}`}
+        name="See the connection"
+        about={name}
+        small
+      />
     ),
   ),
 ];
@@ -111,17 +122,24 @@ export const revoke = confirmed(async (c) => {
 /** The link in the path. @throws Refusal: not found, also for a used one, or another account's */
 async function requireUnused(c: Context): Promise<ConnectLink> {
   const links = await listLinks(...by(c));
-  return found(links.find(({ id, connectionId }) => id === c.req.param('id') && connectionId === null));
+  return found(
+    links.find(({ id, connectionId }) => id === c.req.param('id') && connectionId === null),
+  );
 }
 
 /** The page of a connect link: the form, or what was connected by it. */
 export const outside = (c: Context) =>
-  opened(c, (link) => (link.link.connectionId === null ? adds(c, adding(c, link)) : connected(c, link)));
+  opened(c, (link) =>
+    link.link.connectionId === null ? adds(c, adding(c, link)) : connected(c, link),
+  );
 
 type Opened = NonNullable<Awaited<ReturnType<typeof openLink>>>;
 
 /** Opens the link of the query. Only valid secrets are looked up, and each has its own rate limit. */
-async function opened(c: Context, then: (link: Opened) => Response | Promise<Response>): Promise<Response> {
+async function opened(
+  c: Context,
+  then: (link: Opened) => Response | Promise<Response>,
+): Promise<Response> {
   const hash = await linkHash(c.env, secretOf(c));
   if (hash) await limit(c.env, 'ACTION_LIMIT', hash);
   else await limitByAddress(c, 'LINK_REQUEST_LIMIT');
@@ -129,11 +147,16 @@ async function opened(c: Context, then: (link: Opened) => Response | Promise<Res
   if (!link)
     return page(
       c,
-      { title: 'This link does not work', lead: 'It has expired or was revoked. Ask for another one.' },
+      {
+        title: 'This link does not work',
+        lead: 'It has expired or was revoked. Ask for another one.',
+      },
       null,
       'not found',
     );
-  return c.req.method === 'POST' ? once(c, link.caller, addressOf(c), async () => then(link)) : then(link);
+  return c.req.method === 'POST'
+    ? once(c, link.caller, addressOf(c), async () => then(link))
+    : then(link);
 }
 
 const secretOf = (c: Context): string => c.req.query('secret') ?? '';
@@ -143,7 +166,9 @@ const addressOf = (c: Context, path = ''): string =>
 
 /** What the account keeps of accidents, which the fleet agrees to. */
 const keeps = ({ account, evidenceDays: days }: Opened['link']) =>
-  days === null ? '' : `${account} keeps videos, photos and reports of accidents for ${days} days. `;
+  days === null
+    ? ''
+    : `${account} keeps videos, photos and reports of accidents for ${days} days. `;
 
 const adding = (c: Context, { caller, link }: Opened): Adding => ({
   head: {

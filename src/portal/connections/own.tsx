@@ -1,6 +1,10 @@
 import * as v from 'valibot';
 import { type CreatedToken, issueToken, maxIngestKeys } from '../../accounts/tokens/service.ts';
-import { type Connection, connectionName, newConnection as connectionOf } from '../../fleet/connections.ts';
+import {
+  type Connection,
+  connectionName,
+  newConnection as connectionOf,
+} from '../../fleet/connections.ts';
 import { Name } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
 import { addWithWebhooks } from '../../webhooks/coverage.ts';
@@ -56,13 +60,18 @@ export const addOwn = (c: Context) =>
       const provider = codeOf(tSP) ?? '';
       const connection = connectionOf(caller, { provider, tSP, name: name || undefined });
       const key = { connectionId: connection.id, name: 'Connector' };
-      const { value } = await issueToken(c.env, caller, key, (db) => addWithWebhooks(db, caller, connection));
+      const { value } = await issueToken(c.env, caller, key, (db) =>
+        addWithWebhooks(db, caller, connection),
+      );
       return newKeyPage(c, `“${connectionName(connection)}” was added`, connection, value);
     },
   });
 
 /** The form for another ingest key. */
-export const newKey = { name: line('Key name', Name, { required: true }), expires: newToken.expires };
+export const newKey = {
+  name: line('Key name', Name, { required: true }),
+  expires: newToken.expires,
+};
 
 /** The ingest keys of a connection, and the form for another, if a connector sends its records. */
 export const IngestKeys = (props: { path: string; keys: CreatedToken[]; isSent: boolean }) => (
@@ -91,7 +100,11 @@ export function newKeyPage(c: Context, said: string, connection: Connection, val
     c,
     said,
     pathOf(connection),
-    <NewToken what="ingest key" value={value} curl={`curl -H 'x-api-key: ${value}' ${json} ${origin}/ingest`}>
+    <NewToken
+      what="ingest key"
+      value={value}
+      curl={`curl -H 'x-api-key: ${value}' ${json} ${origin}/ingest`}
+    >
       <a href="/docs/connectors">How to write a connector</a>
     </NewToken>,
   );

@@ -65,7 +65,13 @@ export async function detail(c: Context) {
   const event = found(stored);
   const { connection, driver, trip } = await findReferences(...by(c), event);
   const { vehicleId: id, vehicleName: name, vehicleGroups: groups } = event;
-  const about = { ...event, vehicle: { id, name, groups }, driverName: driver?.name, connection, trip };
+  const about = {
+    ...event,
+    vehicle: { id, name, groups },
+    driverName: driver?.name,
+    connection,
+    trip,
+  };
   const types = event.translatedIncidentTypes.join(', ');
   const maySeeAll = may(c.get('session').user.role, 'member');
   return page(
@@ -84,10 +90,17 @@ export async function detail(c: Context) {
         facts={[
           [
             'Place',
-            event.location ? <FullPlace place={event.location} /> : <span class="sub">Not given</span>,
+            event.location ? (
+              <FullPlace place={event.location} />
+            ) : (
+              <span class="sub">Not given</span>
+            ),
           ],
           ...factsOf(event, column.speed),
-          ['Lasted', event.endedAt && spanInWords(Date.parse(event.endedAt) - Date.parse(event.startedAt))],
+          [
+            'Lasted',
+            event.endedAt && spanInWords(Date.parse(event.endedAt) - Date.parse(event.startedAt)),
+          ],
           ['Type', <Types event={event} />],
           ...factsOf(
             about,
@@ -107,7 +120,11 @@ export async function detail(c: Context) {
   );
 }
 
-const Types = ({ event: { translatedIncidentTypes, tSP, incidentTypes } }: { event: NamedEvent }) => (
+const Types = ({
+  event: { translatedIncidentTypes, tSP, incidentTypes },
+}: {
+  event: NamedEvent;
+}) => (
   <>
     {translatedIncidentTypes.join(', ')}
     <br />

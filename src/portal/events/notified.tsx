@@ -1,6 +1,10 @@
 import { duration } from '../../platform/text.ts';
 import { briefly } from '../../webhooks/alerts/words.ts';
-import { type DeliveryOfEvent, maxOfEvent, type Notified } from '../../webhooks/deliveries/read/find.ts';
+import {
+  type DeliveryOfEvent,
+  maxOfEvent,
+  type Notified,
+} from '../../webhooks/deliveries/read/find.ts';
 import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
 import { Icon } from '../ui/buttons.tsx';
 import { Level, Status } from '../ui/parts.tsx';
@@ -33,7 +37,8 @@ export const WhoWasNotified = (props: Notified & { isAccident?: boolean }) => {
       }))}
       empty={
         <p class="panel-body sub">
-          No webhook was notified{unnotified.length === 0 && ', or its deliveries are past their retention'}.
+          No webhook was notified
+          {unnotified.length === 0 && ', or its deliveries are past their retention'}.
         </p>
       }
     >
@@ -48,7 +53,9 @@ export const WhoWasNotified = (props: Notified & { isAccident?: boolean }) => {
             <Icon name={isChannel ? 'send' : 'mail'} small />
             <span class="wrap-anywhere">
               {name}{' '}
-              <span class="sub">{isWaiting ? 'Waiting to be sent' : isChannel ? 'Sent' : 'Emailed'}</span>
+              <span class="sub">
+                {isWaiting ? 'Waiting to be sent' : isChannel ? 'Sent' : 'Emailed'}
+              </span>
             </span>
             <span class="when">{at !== null && at > 1 && <Time at={at} seconds />}</span>
           </li>
@@ -85,7 +92,10 @@ const columns: Column<DeliveryOfEvent>[] = [
         <span class="quiet">
           <Icon name="webhook" small />
         </span>
-        <a class="cover break-all" href={`/portal/webhooks/${delivery.webhookId}/deliveries/${delivery.id}`}>
+        <a
+          class="cover break-all"
+          href={`/portal/webhooks/${delivery.webhookId}/deliveries/${delivery.id}`}
+        >
           {titleOf(delivery)}
         </a>
       </span>

@@ -78,7 +78,8 @@ export async function search(c: Context) {
     const found = await pathOfId(c, q.toLowerCase());
     if (found) return seeOther(c, found);
   }
-  const found = q && !isUuid(q) ? await findByName(...by(c), q, maxFound) : { vehicle: [], driver: [] };
+  const found =
+    q && !isUuid(q) ? await findByName(...by(c), q, maxFound) : { vehicle: [], driver: [] };
   const [only, another] = [...found.vehicle.map(vehiclePath), ...found.driver.map(driverPath)];
   if (only && !another) return seeOther(c, only);
   return page(
@@ -104,7 +105,10 @@ export async function search(c: Context) {
 const anyHint = 'Vehicle, plate, VIN, driver, event ID or Delivery-Id';
 
 async function pathOfId(c: Context, id: string): Promise<string | undefined> {
-  const [[kind], webhook] = await Promise.all([findAny(...by(c), id), webhookOfDelivery(...by(c), id)]);
+  const [[kind], webhook] = await Promise.all([
+    findAny(...by(c), id),
+    webhookOfDelivery(...by(c), id),
+  ]);
   if (kind) return `/portal/${kind}s/${id}`;
   return webhook && `/portal/webhooks/${webhook}/deliveries/${id}`;
 }

@@ -9,12 +9,26 @@ import * as named from '../../fleet/named-lists.ts';
 import { by, type Context, found } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
-import { column, eventColumns, modelOf, narrowAccidentColumns, tripColumns } from '../ui/columns.tsx';
+import {
+  column,
+  eventColumns,
+  modelOf,
+  narrowAccidentColumns,
+  tripColumns,
+} from '../ui/columns.tsx';
 import { ExternalIdPanel, savesExternalId } from '../ui/external-id.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
 import { type FactList, Panel, State } from '../ui/parts.tsx';
-import { Distance, fact, factsOf, idIn, MapAndFacts, pointsOf, vehiclePath } from '../ui/records.tsx';
+import {
+  Distance,
+  fact,
+  factsOf,
+  idIn,
+  MapAndFacts,
+  pointsOf,
+  vehiclePath,
+} from '../ui/records.tsx';
 import { TablePanel } from '../ui/table.tsx';
 import { addDays, dayIn, shortDate, startOfDay } from '../ui/time.tsx';
 
@@ -47,7 +61,10 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
   describe: (item: T) => About,
 ) {
   const id = idIn(c);
-  const [stored, history] = await Promise.all([findItem(...by(c), list, id), readHistory(c, of, id)]);
+  const [stored, history] = await Promise.all([
+    findItem(...by(c), list, id),
+    readHistory(c, of, id),
+  ]);
   const item = found(stored);
   const { connection } = await findReferences(...by(c), { connectionId: item.connectionId });
   const { inactive, lead, map, points, facts, form } = describe(item);
@@ -106,7 +123,9 @@ const aboutVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About 
     inactive: vehicle.status === 'inactive',
     lead: [modelOf(vehicle), groups].filter(Boolean).join(' · '),
     map: `Where ${name} was last seen, and its latest safety events`,
-    points: seen ? [{ at: seen, name: `${name}, last seen here`, look: 'vehicle', here: true }] : [],
+    points: seen
+      ? [{ at: seen, name: `${name}, last seen here`, look: 'vehicle', here: true }]
+      : [],
     facts: [
       ...factsOf(vehicle, column.seen),
       ['Place', seen && <FullPlace place={seen} />],
@@ -129,7 +148,10 @@ const aboutDriver = (driver: ReturnType<typeof drivers.list.present>): About => 
   map: `The latest safety events of ${driver.name}`,
   points: [],
   facts: [
-    ['Email', driver.email && <a href={`mailto:${encodeURIComponent(driver.email)}`}>{driver.email}</a>],
+    [
+      'Email',
+      driver.email && <a href={`mailto:${encodeURIComponent(driver.email)}`}>{driver.email}</a>,
+    ],
     ...factsOf(driver, column.phone, column.license),
   ],
 });
@@ -158,7 +180,11 @@ async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string) {
     named.readNamed(...by(c), named.accidentsWithVehicles, {
       connectionId: undefined,
       descending: true,
-      query: { [of === 'vehicle' ? 'vehicles' : of]: [id], from: [named.listTime(since)], limit: ['5'] },
+      query: {
+        [of === 'vehicle' ? 'vehicles' : of]: [id],
+        from: [named.listTime(since)],
+        limit: ['5'],
+      },
     }),
   ]);
   return { zone, today, counts, events, trips, accidents };

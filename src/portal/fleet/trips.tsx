@@ -1,6 +1,11 @@
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { trips } from '../../fleet/lists/trips.ts';
-import { eventsWithDrivers, type NamedTrip, readWithin, tripsWithNames } from '../../fleet/named-lists.ts';
+import {
+  eventsWithDrivers,
+  type NamedTrip,
+  readWithin,
+  tripsWithNames,
+} from '../../fleet/named-lists.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { by, type Context, found } from '../../platform/http/context.ts';
 import { column, eventColumns, tripColumns } from '../ui/columns.tsx';
@@ -23,7 +28,11 @@ export const list = recordPage({
   show: () => ({
     lead: 'Newest first.',
     columns: tripColumns,
-    empty: { icon: 'route', title: 'No trips', text: 'They appear here once a connection has sent them.' },
+    empty: {
+      icon: 'route',
+      title: 'No trips',
+      text: 'They appear here once a connection has sent them.',
+    },
   }),
 });
 

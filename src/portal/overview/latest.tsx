@@ -8,13 +8,23 @@ import { dayIn, Time } from '../ui/time.tsx';
 import { eventsPath } from './trends.tsx';
 
 /** The newest accidents without a report; `count` is how many there are. */
-export const OpenAccidents = ({ accidents, count }: { accidents: OpenAccident[]; count: number }) => (
+export const OpenAccidents = ({
+  accidents,
+  count,
+}: {
+  accidents: OpenAccident[];
+  count: number;
+}) => (
   <Panel
     id="open"
     live
-    title={count === 0 ? 'Open accidents' : counted(count, 'open accident', 'open accidents', maxCounted)}
+    title={
+      count === 0 ? 'Open accidents' : counted(count, 'open accident', 'open accidents', maxCounted)
+    }
     side={
-      <a href={accidents.length > 0 ? '/portal/accidents?state=open' : '/portal/accidents'}>All accidents</a>
+      <a href={accidents.length > 0 ? '/portal/accidents?state=open' : '/portal/accidents'}>
+        All accidents
+      </a>
     }
   >
     {accidents.length === 0 ? (
@@ -28,10 +38,14 @@ export const OpenAccidents = ({ accidents, count }: { accidents: OpenAccident[];
         {accidents.map(({ id, eventTime, notificationLevel, vehicleName, vin, tsp, address }) => (
           <Row stacked mark={<Level level={notificationLevel} />} at={eventTime}>
             <a class="cover break-words" href={accidentPath({ eventId: id })}>
-              {[vehicleName ?? (vin ? `VIN ${vin}` : 'Unknown vehicle'), address].filter(Boolean).join(', ')}
+              {[vehicleName ?? (vin ? `VIN ${vin}` : 'Unknown vehicle'), address]
+                .filter(Boolean)
+                .join(', ')}
             </a>
             <p class="sub break-words">
-              {notificationLevel === 1 ? 'First detection, not verified yet.' : 'Verified, report to follow.'}{' '}
+              {notificationLevel === 1
+                ? 'First detection, not verified yet.'
+                : 'Verified, report to follow.'}{' '}
               {tsp}
             </p>
           </Row>
@@ -47,13 +61,17 @@ type Today = { risk4: number; risk5: number; typical: number; latest: LatestEven
 export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
   const total = today.risk4 + today.risk5;
   const day = dayIn(zone, Date.now());
-  const weekday = new Intl.DateTimeFormat('en-US', { timeZone: zone, weekday: 'long' }).format(Date.now());
+  const weekday = new Intl.DateTimeFormat('en-US', { timeZone: zone, weekday: 'long' }).format(
+    Date.now(),
+  );
   return (
     <Panel
       live
       title="Risk 4 and 5 today"
       side={
-        <a href={eventsPath({ from: day, to: day, risk: '4' })}>See all{total > 1 && ` ${number(total)}`}</a>
+        <a href={eventsPath({ from: day, to: day, risk: '4' })}>
+          See all{total > 1 && ` ${number(total)}`}
+        </a>
       }
     >
       <div class="panel-body pb-2">
@@ -71,17 +89,30 @@ export const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
 export const LatestArrivals = ({ events }: { events: LatestEvent[] }) => (
   <Panel live title="Latest arrivals" side={<a href="/portal/events">All safety events</a>}>
     {events.length === 0 ? (
-      <Empty icon="shield-check" title="No safety events yet" text="They appear here as they arrive." />
+      <Empty
+        icon="shield-check"
+        title="No safety events yet"
+        text="They appear here as they arrive."
+      />
     ) : (
       <Events events={events} withProvider />
     )}
   </Panel>
 );
 
-const Events = ({ events, withProvider = false }: { events: LatestEvent[]; withProvider?: boolean }) => (
+const Events = ({
+  events,
+  withProvider = false,
+}: {
+  events: LatestEvent[];
+  withProvider?: boolean;
+}) => (
   <ul class={`rows${withProvider ? ' mt-2' : ' border-t border-line'}`}>
     {events.map(({ id, risk, withdrawn, types, vehicleName, tsp, startedAt, address }) => (
-      <Row mark={<EventState eventRisk={risk} withdrawn={withdrawn} named={false} />} at={startedAt}>
+      <Row
+        mark={<EventState eventRisk={risk} withdrawn={withdrawn} named={false} />}
+        at={startedAt}
+      >
         <a class="cover break-words" href={eventPath({ id, startedAt })}>
           {namesIn(types).join(', ')}
         </a>{' '}

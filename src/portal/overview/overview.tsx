@@ -67,7 +67,11 @@ export async function overview(c: Context) {
         {setup}
       </>,
     );
-  const lastData = found.changedAt > 0 && ['Last data ', <Ago at={Math.min(found.changedAt, now)} />, '.'];
+  const lastData = found.changedAt > 0 && [
+    'Last data ',
+    <Ago at={Math.min(found.changedAt, now)} />,
+    '.',
+  ];
   return page(
     c,
     { title: 'Overview', lead: [longDay(zone, now), '. ', lastData] },

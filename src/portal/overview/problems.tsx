@@ -4,19 +4,35 @@ import { failureDescription } from '../../webhooks/alerts/words.ts';
 import { whyUncovered } from '../../webhooks/coverage.ts';
 import { givenHealth } from '../connections/health.tsx';
 import { maxCounted } from '../read/attention.ts';
-import type { ConnectionProblem, readOverview, Uncovered, WebhookProblem } from '../read/overview.ts';
+import type {
+  ConnectionProblem,
+  readOverview,
+  Uncovered,
+  WebhookProblem,
+} from '../read/overview.ts';
 import { Icon, LinkButton } from '../ui/buttons.tsx';
 import { type Mood, Panel } from '../ui/parts.tsx';
 import { Time } from '../ui/time.tsx';
 import { deliveries, titleOf } from '../webhooks/words.ts';
 
 /** What is broken, why, and the button that starts the repair. */
-type Problem = { mood: Mood; title: Child; text: Child; href: string; name: string; about?: string };
+type Problem = {
+  mood: Mood;
+  title: Child;
+  text: Child;
+  href: string;
+  name: string;
+  about?: string;
+};
 
 type Found = Awaited<ReturnType<typeof readOverview>>['problems'];
 
 export const Problems = ({ connections, webhooks, uncovered }: Found) => {
-  const problems = [...connections.map(ofConnection), ...webhooks.map(ofWebhook), ...unnotified(uncovered)];
+  const problems = [
+    ...connections.map(ofConnection),
+    ...webhooks.map(ofWebhook),
+    ...unnotified(uncovered),
+  ];
   return problems.length === 0 ? null : (
     <Panel title="Connections and webhooks with problems" hidden>
       <ul class="rows problems">
@@ -79,7 +95,8 @@ function unnotified([first, ...others]: Uncovered[]): Problem[] {
 function ofWebhook(webhook: WebhookProblem): Problem {
   const { id, failures, paused, openUntil, lastFailure, waiting, failed } = webhook;
   const title = titleOf(webhook);
-  const does = lastFailure === null ? '' : `Its receiver ${failureDescription(JSON.parse(lastFailure))}.`; // as record.ts writes it
+  const does =
+    lastFailure === null ? '' : `Its receiver ${failureDescription(JSON.parse(lastFailure))}.`; // as record.ts writes it
   const isWaiting = paused === 1 && openUntil !== null && openUntil > Date.now();
   return {
     mood: paused ? 'bad' : 'warn',
@@ -88,7 +105,8 @@ function ofWebhook(webhook: WebhookProblem): Problem {
       : `Webhook “${title}”: ${deliveries(failed, maxCounted)} failed in the last 7 days`,
     text: [
       failures === 0 ? 'The receiver works again and can receive them now.' : does,
-      paused === 1 && ` ${deliveries(waiting, maxCounted)} ${waiting === 1 ? 'is' : 'are'} waiting.`,
+      paused === 1 &&
+        ` ${deliveries(waiting, maxCounted)} ${waiting === 1 ? 'is' : 'are'} waiting.`,
       isWaiting && [' Next attempt at ', <Time at={openUntil} />, '.'],
     ],
     href: `/portal/webhooks/${id}`,

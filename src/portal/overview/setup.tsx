@@ -23,7 +23,9 @@ const stepsOf = (setup: Setup, skipped: string[]) => {
       name: 'Who is notified of accidents?',
       isDone: notified.length > 0,
       text: [
-        notified.length > 0 ? `Notified: ${listed(notified)}. ` : 'Nobody yet, unless a webhook is. ',
+        notified.length > 0
+          ? `Notified: ${listed(notified)}. `
+          : 'Nobody yet, unless a webhook is. ',
         <a href="/portal/settings/notifications">Emails and team channels</a>,
       ],
       href: '/portal/settings/notifications',
@@ -80,7 +82,12 @@ export const SetupList = (props: { setup: Setup; skipped: string[] }) => {
         </div>
         <svg class="progress-line mt-2" aria-hidden="true">
           <rect class="fill-rest" width="100%" height="6" rx="3" />
-          <rect class="fill-main" width={`${Math.round((100 * done) / steps.length)}%`} height="6" rx="3" />
+          <rect
+            class="fill-main"
+            width={`${Math.round((100 * done) / steps.length)}%`}
+            height="6"
+            rx="3"
+          />
         </svg>
       </div>
       <ol class="rows checklist border-t border-line">
@@ -101,7 +108,13 @@ export const SetupList = (props: { setup: Setup; skipped: string[] }) => {
             ) : (
               <span class="actions">
                 {step.id !== 'data' && (
-                  <LinkButton href={skipping([step.id])} name="Skip" about={step.name} weight="ghost" small />
+                  <LinkButton
+                    href={skipping([step.id])}
+                    name="Skip"
+                    about={step.name}
+                    weight="ghost"
+                    small
+                  />
                 )}
                 <LinkButton
                   href={step.href}

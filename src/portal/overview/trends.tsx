@@ -1,4 +1,9 @@
-import type { Affected as AffectedItem, DayCount, Span, TypeCount } from '../../fleet/trends/read.ts';
+import type {
+  Affected as AffectedItem,
+  DayCount,
+  Span,
+  TypeCount,
+} from '../../fleet/trends/read.ts';
 import { capital, percent } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';
@@ -99,13 +104,21 @@ export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] 
           ),
         },
         { head: 'Events', look: 'num', cell: ({ events }) => events.toLocaleString('en') },
-        { head: 'Change', look: 'num quiet', cell: ({ events, before }) => signed(events - before) },
+        {
+          head: 'Change',
+          look: 'num quiet',
+          cell: ({ events, before }) => signed(events - before),
+        },
       ]}
     />
   );
 };
 
-export const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affected: AffectedItem[] }) => {
+export const Affected = (props: {
+  which: 'vehicle' | 'driver';
+  span: Span;
+  affected: AffectedItem[];
+}) => {
   const { which, span, affected } = props;
   return (
     <TablePanel

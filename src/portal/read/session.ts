@@ -23,7 +23,11 @@ export type Session = {
 };
 
 /** The session with this hash, with the menu's counts, in one query. `watched` is by default the account. */
-export async function findSession(env: Env, hash: string, watched?: Watched): Promise<Session | undefined> {
+export async function findSession(
+  env: Env,
+  hash: string,
+  watched?: Watched,
+): Promise<Session | undefined> {
   const now = Date.now();
   const [found] = await readRows(openDatabase(env), portalUsers, {
     account: accounts.name,
@@ -31,13 +35,34 @@ export async function findSession(env: Env, hash: string, watched?: Watched): Pr
     units: accounts.units,
     evidenceDays: accounts.evidenceDays,
     ...attentionOf(accounts.id, now),
-    version: sql<string | number | null>`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
+    version: sql<
+      string | number | null
+    >`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
   })`join accounts on accounts.id = portal_users.account_id and status <> 'moved'
     where portal_users.id = (select user_id from sessions where hash = ${hash} and expires_at > ${now})`;
   if (!found) return undefined;
-  const { account, status, units, evidenceDays, accidents, connections, webhooks, version, ...user } = found;
+  const {
+    account,
+    status,
+    units,
+    evidenceDays,
+    accidents,
+    connections,
+    webhooks,
+    version,
+    ...user
+  } = found;
   const attention = { accidents, connections, webhooks };
-  return { user, account, status, units, evidenceDays, attention, version: String(version ?? ''), hash };
+  return {
+    user,
+    account,
+    status,
+    units,
+    evidenceDays,
+    attention,
+    version: String(version ?? ''),
+    hash,
+  };
 }
 
 /** The subject of a page: an account's records, a webhook's deliveries, or a connection, which also pulls. */

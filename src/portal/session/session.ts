@@ -7,7 +7,11 @@ import { hashToken } from '../../accounts/tokens/format.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { limit } from '../../platform/http/limits.ts';
-import { cookieOptions, sessionCookie, sessionCookieOf } from '../../platform/http/session-cookie.ts';
+import {
+  cookieOptions,
+  sessionCookie,
+  sessionCookieOf,
+} from '../../platform/http/session-cookie.ts';
 import { findSession, type Session, type Watched } from '../read/session.ts';
 
 declare module 'hono' {

@@ -71,8 +71,8 @@ export function show(c: Context) {
       <Panel title="Your sessions" body="grid gap-3 justify-items-start">
         <p>
           You stay signed in for {sessionMs / dayMs} days, with single sign-on for{' '}
-          {providerSessionMs / hourMs} hours. If you have lost a device, or used one that is not yours, end
-          all of your sessions. This one ends too.
+          {providerSessionMs / hourMs} hours. If you have lost a device, or used one that is not
+          yours, end all of your sessions. This one ends too.
         </p>
         <PostButton to="/portal/sign-out-everywhere" name="Sign out everywhere" icon="log-out" />
       </Panel>
@@ -120,7 +120,8 @@ export const saveEvidence = handles(evidenceFields, show, async (c, { keep, days
   if (keep === 'yes' && days === null)
     throw invalid('Say for how many days.', [{ field: 'days', message: 'is required' }]);
   await keepEvidence(c.env, c.get('caller'), keep === 'yes' ? days : null);
-  const said = keep === 'yes' ? `Evidence is kept for ${days} days.` : 'What was kept is being deleted.';
+  const said =
+    keep === 'yes' ? `Evidence is kept for ${days} days.` : 'What was kept is being deleted.';
   return done(c, path, said);
 });
 
@@ -131,5 +132,9 @@ export const save = handles(zoneFields(), show, async (c, { timeZone }) => {
 
 export const saveUnits = handles(unitFields, show, async (c, { units }) => {
   await setUnits(...by(c), units);
-  return done(c, path, `Speeds and distances are now in ${units === 'metric' ? 'kilometers' : 'miles'}.`);
+  return done(
+    c,
+    path,
+    `Speeds and distances are now in ${units === 'metric' ? 'kilometers' : 'miles'}.`,
+  );
 });

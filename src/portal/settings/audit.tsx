@@ -36,7 +36,11 @@ const columns: Column<Entry>[] = [
 const What = ({ entry: { action, subject, subjectName, subjectId, fields } }: { entry: Entry }) => (
   <span class="break-words">
     {capital(action)} {subject !== 'person' && `${subject} `}
-    {subjectName === null ? <code>{subjectId}</code> : <strong class="font-medium">{subjectName}</strong>}
+    {subjectName === null ? (
+      <code>{subjectId}</code>
+    ) : (
+      <strong class="font-medium">{subjectName}</strong>
+    )}
     {fields.length > 0 && <span class="sub block">{fields.join(', ')}</span>}
   </span>
 );

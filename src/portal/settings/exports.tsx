@@ -79,7 +79,12 @@ export const request = handles(
   async (c, { lists, from, to, formats }) => {
     const { problems, range } = rangeOfDays(timeZoneOf(c), from, to);
     if (problems.length > 0) throw invalid('Check the days.', problems);
-    const wanted = parse(exporting.Wanted, { lists, formats, from: range.from?.[0], to: range.to?.[0] });
+    const wanted = parse(exporting.Wanted, {
+      lists,
+      formats,
+      from: range.from?.[0],
+      to: range.to?.[0],
+    });
     await exporting.requestExport(...by(c), c.get('session').user.id, wanted);
     const then = config(c.env).emailFrom ? 'We will email you' : 'It will appear here';
     return done(c, path, `The export is being prepared. ${then} when it is ready.`);
@@ -99,7 +104,9 @@ const columns: Column<exporting.ListedExport>[] = [
     head: 'What',
     look: 'card-title',
     cell: ({ wanted: { lists } }) =>
-      lists.length === exporting.exportableLists.length ? 'All lists' : capital(listed(lists.map(wordsFor))),
+      lists.length === exporting.exportableLists.length
+        ? 'All lists'
+        : capital(listed(lists.map(wordsFor))),
     more: ({ wanted: { from, to } }) => (
       <span class="sub block">
         {!from && !to && 'All days'}
@@ -111,7 +118,10 @@ const columns: Column<exporting.ListedExport>[] = [
   {
     head: 'Requested',
     look: 'break-words',
-    cell: ({ requestedAt, requestedBy }) => [<Time at={requestedAt} />, requestedBy && ` by ${requestedBy}`],
+    cell: ({ requestedAt, requestedBy }) => [
+      <Time at={requestedAt} />,
+      requestedBy && ` by ${requestedBy}`,
+    ],
   },
   { head: 'State', cell: (one) => <Progress {...one} /> },
   {

@@ -14,7 +14,16 @@ import * as channels from '../../webhooks/alerts/channels.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
 import { Group } from '../../webhooks/filters.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
-import { box, boxes, choice, confirmed, FormPanel, formPage, handles, line } from '../ui/fields.tsx';
+import {
+  box,
+  boxes,
+  choice,
+  confirmed,
+  FormPanel,
+  formPage,
+  handles,
+  line,
+} from '../ui/fields.tsx';
 import { type Offered, offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { levelOptions, Note, riskOptions, State } from '../ui/parts.tsx';
@@ -108,7 +117,15 @@ const ruleFields = (groups: string[] = []) => ({
 });
 
 /** The rule in a form. */
-function ruleIn({ levels, risk, groups }: { levels: string[]; risk: string; groups: string[] }): MailRule {
+function ruleIn({
+  levels,
+  risk,
+  groups,
+}: {
+  levels: string[];
+  risk: string;
+  groups: string[];
+}): MailRule {
   const known = [...new Set(groups.filter((group) => v.is(Group, group)))].slice(0, 100);
   return {
     levels: [1, 2, 3].filter((level) => levels.includes(String(level))),
@@ -154,8 +171,9 @@ export async function channel(c: Context) {
     ),
     before: (
       <p class="hint">
-        In Slack, add an incoming webhook to an app of yours. In Teams, add the workflow “Send webhook alerts
-        to a channel”. <a href="/docs/portal#team-channels">What an HTTPS endpoint receives</a>
+        In Slack, add an incoming webhook to an app of yours. In Teams, add the workflow “Send
+        webhook alerts to a channel”.{' '}
+        <a href="/docs/portal#team-channels">What an HTTPS endpoint receives</a>
       </p>
     ),
     fields: { ...channelFields(known), ...ruleFields(groups) },

@@ -29,7 +29,12 @@ export async function list(c: Context) {
         fields={invited}
         stored={{ role: 'member' }}
       />
-      <TablePanel title="People" stacked columns={columnsFor(c.get('session').user.id)} {...shown} />
+      <TablePanel
+        title="People"
+        stacked
+        columns={columnsFor(c.get('session').user.id)}
+        {...shown}
+      />
     </>,
   );
 }
@@ -43,7 +48,11 @@ const roleNotes: { [role in Role]: string } = {
 const roleChoices = roles.map((role): Offered<Role> => [role, roleNames[role], roleNotes[role]]);
 
 const invited = {
-  email: line('Email address', Email, { type: 'email', required: true, placeholder: 'name@example.com' }),
+  email: line('Email address', Email, {
+    type: 'email',
+    required: true,
+    placeholder: 'name@example.com',
+  }),
   role: choice('Role', roleChoices),
 };
 
@@ -58,8 +67,19 @@ const columnsFor = (you: string): Column<people.PortalUser>[] => [
   { head: 'Last signed in', look: 'nowrap', cell: lastSignIn },
   acting(({ id, email }) => (
     <span class="actions justify-end">
-      <LinkButton href={`${peoplePath}/${id}/role`} name="Change role" about={`of ${email}`} small />
-      <LinkButton href={`${peoplePath}/${id}/remove`} name="Remove" about={email} weight="danger" small />
+      <LinkButton
+        href={`${peoplePath}/${id}/role`}
+        name="Change role"
+        about={`of ${email}`}
+        small
+      />
+      <LinkButton
+        href={`${peoplePath}/${id}/remove`}
+        name="Remove"
+        about={email}
+        weight="danger"
+        small
+      />
     </span>
   )),
 ];

@@ -11,7 +11,13 @@ import { invalid } from '../../platform/errors.ts';
 import { emailForm, Line } from '../../platform/fields.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { type Role, roles } from '../../platform/roles.ts';
-import { begin, redirectUri, settingsPath, tested, textsInWords } from '../sign-in/single-sign-on.tsx';
+import {
+  begin,
+  redirectUri,
+  settingsPath,
+  tested,
+  textsInWords,
+} from '../sign-in/single-sign-on.tsx';
 import { LinkButton, roleNames } from '../ui/buttons.tsx';
 import { choice, FormPanel, handles, line } from '../ui/fields.tsx';
 import type { Offered } from '../ui/forms.tsx';
@@ -55,8 +61,8 @@ export async function show(c: Context) {
         <div>
           <p>
             Each domain needs a TXT record in its DNS, such as{' '}
-            <code class="break-all">{recordName('example.com')}</code>, with this value. Save again once it is
-            there: these people must then use your provider.
+            <code class="break-all">{recordName('example.com')}</code>, with this value. Save again
+            once it is there: these people must then use your provider.
           </p>
           <Copyable id="record" text={recordFor(user.accountId)} />
         </div>
@@ -86,16 +92,25 @@ const Domains = v.pipe(
   v.toLowerCase(),
   v.transform((text) => text.split(/[\s,]+/).filter(Boolean)),
   v.check((list) => list.length <= maxDomains, `can be at most ${maxDomains}`),
-  v.check((list) => list.every((one) => emailForm.test(`a@${one}`)), 'must be domains, such as example.com'),
+  v.check(
+    (list) => list.every((one) => emailForm.test(`a@${one}`)),
+    'must be domains, such as example.com',
+  ),
 );
 
 const newcomers: Offered<Role | ''>[] = [
   ['', 'Cannot sign in'],
-  ...roles.toReversed().map((role): Offered<Role> => [role, `Are added as ${role}s: ${roleNames[role]}`]),
+  ...roles
+    .toReversed()
+    .map((role): Offered<Role> => [role, `Are added as ${role}s: ${roleNames[role]}`]),
 ];
 
 const fieldsFor = (admins: Offered[] = [], isSet = false) => ({
-  issuer: line('Issuer', Issuer, { type: 'url', required: true, placeholder: 'https://login.example.com' }),
+  issuer: line('Issuer', Issuer, {
+    type: 'url',
+    required: true,
+    placeholder: 'https://login.example.com',
+  }),
   clientId: line('Client ID', Text, { required: true, autocomplete: 'off' }),
   secret: line('Client secret', Line(2000), {
     ...{ type: 'password', required: !isSet, autocomplete: 'off' },
@@ -114,7 +129,10 @@ const fieldsFor = (admins: Offered[] = [], isSet = false) => ({
 
 export const save = handles(fieldsFor(), show, async (c, { role, ...given }) => {
   const caller = c.get('caller');
-  const asked = given.domains.map(async (domain) => ({ domain, texts: await textsAt(c.env, domain) }));
+  const asked = given.domains.map(async (domain) => ({
+    domain,
+    texts: await textsAt(c.env, domain),
+  }));
   const found = await Promise.all(asked);
   const isProven = ({ texts }: (typeof found)[number]) =>
     texts?.includes(recordFor(caller.accountId)) === true;

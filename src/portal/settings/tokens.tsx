@@ -13,7 +13,16 @@ import { Name } from '../../platform/fields.ts';
 import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { listed } from '../../platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
-import { boxes, choice, confirmed, FormPanel, formPage, handles, line, type Values } from '../ui/fields.tsx';
+import {
+  boxes,
+  choice,
+  confirmed,
+  FormPanel,
+  formPage,
+  handles,
+  line,
+  type Values,
+} from '../ui/fields.tsx';
 import type { Offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { Copyable, ShownOnce, State } from '../ui/parts.tsx';
@@ -78,7 +87,12 @@ export async function list(c: Context) {
 }
 
 /** A credential that was just generated, and a call with it. */
-export const NewToken = (props: { what: string; value: string; curl: string; children?: Child }) => (
+export const NewToken = (props: {
+  what: string;
+  value: string;
+  curl: string;
+  children?: Child;
+}) => (
   <ShownOnce
     id="token"
     title={`Copy the ${props.what} now`}
@@ -90,13 +104,16 @@ export const NewToken = (props: { what: string; value: string; curl: string; chi
       </details>
     }
   >
-    This is the only time its value is shown. Lost it? Revoke it and generate another. {props.children}
+    This is the only time its value is shown. Lost it? Revoke it and generate another.{' '}
+    {props.children}
   </ShownOnce>
 );
 
 /** "4, one expires soon" */
 function inUse(tokens: CreatedToken[]): string {
-  const soon = tokens.filter(({ expiresAt }) => expiresAt !== null && isSoon(daysUntil(expiresAt))).length;
+  const soon = tokens.filter(
+    ({ expiresAt }) => expiresAt !== null && isSoon(daysUntil(expiresAt)),
+  ).length;
   if (soon === 0) return `${tokens.length}`;
   return `${tokens.length}, ${soon === 1 ? 'one expires' : `${soon} expire`} soon`;
 }
@@ -122,7 +139,10 @@ export async function generateLimited(c: Context) {
     title: 'Generate a token for some connections',
     lead: 'It reads and changes only what belongs to them. Connections that are added later stay out.',
     narrow: true,
-    fields: { ...newToken, connectionIds: { ...boxes('Connections', options), schema: SomeConnections } },
+    fields: {
+      ...newToken,
+      connectionIds: { ...boxes('Connections', options), schema: SomeConnections },
+    },
     send: 'Generate Token',
     back: path,
     save: (chosen) => issue(c, chosen),

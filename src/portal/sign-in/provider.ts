@@ -31,7 +31,11 @@ export const authorizationUrl = (env: Env, attempt: Attempt, email = ''): Promis
     const url = new URL(authorization_endpoint);
     const [state, nonce, verifier] = await partsOf(attempt);
     const query = {
-      ...{ client_id: attempt.provider.clientId, redirect_uri: attempt.redirectUri, response_type: 'code' },
+      ...{
+        client_id: attempt.provider.clientId,
+        redirect_uri: attempt.redirectUri,
+        response_type: 'code',
+      },
       ...{ scope: 'openid email', state, nonce, login_hint: email, code_challenge_method: 'S256' },
       code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     };
@@ -57,7 +61,8 @@ export const claimsAt = (env: Env, url: string, attempt: Attempt): Promise<Claim
       );
     };
     // Providers list ways that a client may not use.
-    const inBody = server.token_endpoint_auth_methods_supported?.includes('client_secret_post') ?? false;
+    const inBody =
+      server.token_endpoint_auth_methods_supported?.includes('client_secret_post') ?? false;
     const { last: response } = await eitherWay(inBody, grant, refusesClient);
     const expected = { expectedNonce: nonce, requireIdToken: true };
     const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, expected);
@@ -69,7 +74,9 @@ export const claimsAt = (env: Env, url: string, attempt: Attempt): Promise<Claim
   });
 
 /** What is read of what a provider says; `xms_edov` is Entra's way to say that an address is verified. */
-export type Claims = { [claim in 'sub' | 'email' | 'email_verified' | 'xms_edov' | 'hd']?: unknown };
+export type Claims = {
+  [claim in 'sub' | 'email' | 'email_verified' | 'xms_edov' | 'hd']?: unknown;
+};
 
 /** Whether a document says of an address whether it is verified: neither is taken from another one. */
 const isComplete = ({ email, ...claims }: Claims): boolean =>
@@ -89,16 +96,20 @@ export function verifiedEmail(
   { issuer }: Pick<Provider, 'issuer'>,
   { email, hd, ...claims }: Claims,
 ): string {
-  if (!email) throw invalid('The provider did not return an email address. Let it send the claim “email”.');
+  if (!email)
+    throw invalid('The provider did not return an email address. Let it send the claim “email”.');
   const address = v.safeParse(Email, email);
-  if (!address.success) throw invalid('The provider returned something other than an email address.');
+  if (!address.success)
+    throw invalid('The provider returned something other than an email address.');
   // What only looks like another address is not that one.
   if (String(email).replace(/[A-Z]/g, (letter) => letter.toLowerCase()) !== address.output)
     throw invalid(
       `The provider returned ${address.output} in another spelling, which could be somebody else.`,
     );
   if (![true, 'true', 1].some((yes) => yes === verificationIn(claims)))
-    throw invalid(`The provider has not verified ${address.output}: its claim “email_verified” is not true.`);
+    throw invalid(
+      `The provider has not verified ${address.output}: its claim “email_verified” is not true.`,
+    );
   // A private Google account can have any address.
   if (URL.parse(issuer)?.host === 'accounts.google.com' && !hd)
     throw invalid(`${address.output} is a private Google account, and not your company’s.`);
@@ -112,9 +123,13 @@ export const stateOf = (secret: string): Promise<string> => hashToken(`state ${s
 const partsOf = ({ secret }: Attempt) =>
   Promise.all([stateOf(secret), hashToken(`nonce ${secret}`), hashToken(`PKCE ${secret}`)]);
 
-async function discover(env: Env, { provider: { issuer } }: Attempt): Promise<oauth.AuthorizationServer> {
+async function discover(
+  env: Env,
+  { provider: { issuer } }: Attempt,
+): Promise<oauth.AuthorizationServer> {
   const response = await oauth.discoveryRequest(new URL(issuer), calling(env));
-  if (!response.ok) throw invalid(`No OpenID provider is at ${issuer}: it returns ${response.status}.`);
+  if (!response.ok)
+    throw invalid(`No OpenID provider is at ${issuer}: it returns ${response.status}.`);
   return oauth.processDiscoveryResponse(new URL(issuer), response);
 }
 
@@ -157,7 +172,8 @@ const causes = new Map<string, string>(
     [oauth.KEY_SELECTION]: 'The response is signed by a key that the provider does not publish.',
     invalid_client:
       'The provider refuses the client ID or its secret. Enter them again under Settings → Sign-in.',
-    invalid_grant: 'The provider no longer accepts this sign-in, which was used or has expired. Start again.',
+    invalid_grant:
+      'The provider no longer accepts this sign-in, which was used or has expired. Start again.',
     access_denied: 'The provider did not let you in.',
   }),
 );
@@ -173,16 +189,22 @@ async function inWords<T>({ isTest, provider }: Attempt, work: () => Promise<T>)
 
 /** What oauth4webapi throws, in words for people, or for whoever tests a provider; other errors stay as they are. */
 export function problemOf(error: unknown, tested?: Pick<Provider, 'clientId' | 'secret'>): unknown {
-  if (!(error instanceof Error && 'code' in error && /^OAUTH_/.test(String(error.code)))) return error;
-  const { claim, attribute, body }: { claim?: string; attribute?: string; body?: { issuer?: string } } =
-    Object(error.cause);
+  if (!(error instanceof Error && 'code' in error && /^OAUTH_/.test(String(error.code))))
+    return error;
+  const {
+    claim,
+    attribute,
+    body,
+  }: { claim?: string; attribute?: string; body?: { issuer?: string } } = Object(error.cause);
   const said = 'error' in error ? String(error.error) : /"(state|iss)"/.exec(error.message)?.[1];
   const names = [said, claim, attribute, String(error.code)];
   const known = names.flatMap((name) => causes.get(name ?? '') ?? [])[0];
   const word = /^[\w.-]{1,60}$/.test(said ?? '') ? said : error.message;
-  const own = attribute === 'issuer' ? body?.issuer : 'error_description' in error && error.error_description;
+  const own =
+    attribute === 'issuer' ? body?.issuer : 'error_description' in error && error.error_description;
   const says = tested && shown(own, { ...tested, clientSecret: tested.secret });
   return invalid(
-    (known ?? `The provider does something unexpected: ${word}.`) + (says ? ` It says: “${says}”.` : ''),
+    (known ?? `The provider does something unexpected: ${word}.`) +
+      (says ? ` It says: “${says}”.` : ''),
   );
 }

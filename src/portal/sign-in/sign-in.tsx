@@ -47,8 +47,8 @@ export function requestPage(c: Context, problem?: string) {
         </button>
       </Form>
       <p class="sub">
-        A link works once, for {linkMinutes} minutes. If your company signs you in, only one admin can use
-        one. No account yet? Ask an admin of your company to invite you.
+        A link works once, for {linkMinutes} minutes. If your company signs you in, only one admin
+        can use one. No account yet? Ask an admin of your company to invite you.
       </p>
     </>,
     problem ? 'invalid' : undefined,
@@ -72,8 +72,8 @@ const mail = handles(fields, requestPage, async (c, { email }, form) => {
     { title: 'Check your email' },
     <>
       <p>
-        If this address can sign in here, a link is on its way. It works once and expires after {linkMinutes}{' '}
-        minutes.
+        If this address can sign in here, a link is on its way. It works once and expires after{' '}
+        {linkMinutes} minutes.
       </p>
       <p class="sub">
         Nothing there? Look in the spam folder, or <a href="/portal/sign-in">try again</a>.
@@ -83,7 +83,8 @@ const mail = handles(fields, requestPage, async (c, { email }, form) => {
 });
 
 async function emailWithinLimit(env: Env, email: string, key: string): Promise<void> {
-  if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLinks(env, email, undefined, key);
+  if (await withinLimit(env, 'SIGN_IN_LIMIT', email))
+    await emailSignInLinks(env, email, undefined, key);
 }
 
 /** Emails sign-in links, for a form once. Failures are only logged: nobody learns who has an account. */
@@ -109,14 +110,19 @@ async function send(env: Env, to: string, links: SignInLink[]): Promise<void> {
       ? 'You can sign in to several accounts of the Fleet Data Service. Open the link of the one that you want:'
       : 'Open this link to sign in to the Fleet Data Service:';
   const parts = links.map((link) => ({
-    text: link.pending ? `${link.account} invites you:` : links.length > 1 ? `${link.account}:` : '',
+    text: link.pending
+      ? `${link.account} invites you:`
+      : links.length > 1
+        ? `${link.account}:`
+        : '',
     link: {
       url: signInUrl(env, link),
       label: link.pending ? `Join ${link.account}` : 'Sign in',
       button: true,
     },
   }));
-  const note = 'It works once and expires after 15 minutes. If you did not expect this email, ignore it.';
+  const note =
+    'It works once and expires after 15 minutes. If you did not expect this email, ignore it.';
   await sendMail(env, {
     to,
     ...(await renderMail('Your sign-in link', [{ text: request }, ...parts], { text: note })),
@@ -141,7 +147,8 @@ const expired =
 /** Only valid secrets are looked up, and each link has its own rate limit. */
 export async function signInByLink(c: Context) {
   const link = secretIn(c.req.query('secret') ?? '');
-  if (await isSecret(c.env, 'sign-in link', link)) await limit(c.env, 'LINK_LIMIT', await hashToken(link));
+  if (await isSecret(c.env, 'sign-in link', link))
+    await limit(c.env, 'LINK_LIMIT', await hashToken(link));
   const secret = await signIn(c.env, link, (await readForm(c)).value('key'));
   if (!secret) return requestPage(c, expired);
   startSession(c, secret);
@@ -151,5 +158,9 @@ export async function signInByLink(c: Context) {
 export async function endSession(c: Context, everywhere: boolean) {
   await signOut(c.env, c.get('session'), everywhere);
   forgetSession(c);
-  return done(c, '/portal/sign-in', everywhere ? 'All of your sessions have ended.' : 'You are signed out.');
+  return done(
+    c,
+    '/portal/sign-in',
+    everywhere ? 'All of your sessions have ended.' : 'You are signed out.',
+  );
 }

@@ -65,7 +65,12 @@ export async function goToProvider(c: Context, provider: Provider, email: string
 }
 
 /** Begins a sign-in in this browser. Returns where it continues. @throws Refusal: invalid; unavailable */
-export async function begin(c: Context, provider: Provider, purpose: 'sign-in' | 'test', email?: string) {
+export async function begin(
+  c: Context,
+  provider: Provider,
+  purpose: 'sign-in' | 'test',
+  email?: string,
+) {
   const { accountId, issuer } = provider;
   const until = String(Date.now() + attemptMs);
   const sealed = await seal(c.env, purposeOfSeal, { accountId, issuer, purpose, until });
@@ -76,7 +81,11 @@ export async function begin(c: Context, provider: Provider, purpose: 'sign-in' |
     ...{ httpOnly: true, sameSite: 'Lax', maxAge: attemptMs / 1000 },
   });
   const isTest = purpose === 'test';
-  return authorizationUrl(c.env, { provider, secret, redirectUri: redirectUri(c, accountId), isTest }, email);
+  return authorizationUrl(
+    c.env,
+    { provider, secret, redirectUri: redirectUri(c, accountId), isTest },
+    email,
+  );
 }
 
 /** Where a provider sends people back to: signs them in, or shows what a test returned. */
@@ -95,7 +104,9 @@ export async function comeBack(c: Context) {
   const attempt = { provider, secret, redirectUri: redirectUri(c, accountId), isTest };
   const confirm = () => claimsAt(c.env, c.req.url, attempt);
   if (isTest)
-    return tested(c, async () => done(c, settingsPath, await returned(c.env, provider, await confirm())));
+    return tested(c, async () =>
+      done(c, settingsPath, await returned(c.env, provider, await confirm())),
+    );
   const claims = await confirm();
   const email = verifiedEmail(provider, claims);
   const session = await signInByProvider(c.env, accountId, {

@@ -3,7 +3,11 @@ import { may, type Role } from '../../platform/roles.ts';
 import type { IconName } from './icon-names.ts';
 import { PageReader } from './reader.ts';
 
-export const roleNames: { [role in Role]: string } = { admin: 'Admin', member: 'Member', viewer: 'Viewer' };
+export const roleNames: { [role in Role]: string } = {
+  admin: 'Admin',
+  member: 'Member',
+  viewer: 'Viewer',
+};
 
 export const aRole = (role: Role): string => `${role === 'admin' ? 'an' : 'a'} ${role}`;
 
@@ -15,7 +19,9 @@ export const Allowed = (props: { to: string; method?: 'GET' | 'POST'; children: 
 
 /** A webhook's URL. Its query may have secrets, which viewers do not see. */
 export const shownUrl = (url: string): string =>
-  may(useContext(PageReader).role, 'member') ? url : url.replace(/([?&](?:[^=&#]*=)?)[^&#]*/g, '$1…');
+  may(useContext(PageReader).role, 'member')
+    ? url
+    : url.replace(/([?&](?:[^=&#]*=)?)[^&#]*/g, '$1…');
 
 export const WebhookUrl = ({ url }: { url: string }) => <>{shownUrl(url)}</>;
 
@@ -36,7 +42,9 @@ type ButtonProps = {
 };
 
 const classOf = ({ weight = 'plain', small }: ButtonProps): string =>
-  ['btn', ...weight.split(' ').map((one) => `btn-${one}`), small && 'btn-sm'].filter(Boolean).join(' ');
+  ['btn', ...weight.split(' ').map((one) => `btn-${one}`), small && 'btn-sm']
+    .filter(Boolean)
+    .join(' ');
 
 const Words = ({ name, icon, about }: ButtonProps) => (
   <>
@@ -47,7 +55,11 @@ const Words = ({ name, icon, about }: ButtonProps) => (
 );
 
 /** A form that changes something. Its key tells when it is sent again. */
-export const PostForm = (props: { to?: string | undefined; look?: string | undefined; children: Child }) => (
+export const PostForm = (props: {
+  to?: string | undefined;
+  look?: string | undefined;
+  children: Child;
+}) => (
   <form method="post" action={props.to} class={props.look} novalidate>
     <input type="hidden" name="key" value={crypto.randomUUID()} />
     {props.children}
@@ -88,7 +100,12 @@ export const Submit = (props: ButtonProps & { does?: string | undefined; to?: st
 );
 
 /** A button that copies a `text`, or the text `of` an element, on a page whose scripts run. */
-export const CopyButton = (props: { of?: string; text?: string; name?: string; small?: boolean }) => {
+export const CopyButton = (props: {
+  of?: string;
+  text?: string;
+  name?: string;
+  small?: boolean;
+}) => {
   const { of = '', text, name = 'Copy', small = false } = props;
   return (
     <button class={classOf({ name, small })} type="button" data-copy={of} data-text={text}>

@@ -35,9 +35,15 @@ export const Chart = (props: { summary: string; series: Series[]; columns: Colum
           </>
         ))}
         {/* A column is 1 wide. */}
-        <svg viewBox={`0 0 ${columns.length} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+        <svg
+          viewBox={`0 0 ${columns.length} ${height}`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
           {isLine &&
-            series.map(({ look }, at) => <path class={`trace ${look}`} d={lineOf(columns, at, y)} />)}
+            series.map(({ look }, at) => (
+              <path class={`trace ${look}`} d={lineOf(columns, at, y)} />
+            ))}
           {columns.map((column, i) => (
             <g class="bar">
               <title>{titleOf(column, series)}</title>
@@ -124,7 +130,9 @@ const Stack = (props: { column: Column; i: number; series: Series[]; y: Y }) => 
 
 const Part = (props: { look: string; x: number; width: number; from: number; to: number }) => {
   const { look, x, width, from, to } = props;
-  return from > to ? <rect class={look} x={x} width={width} y={to} height={round(from - to)} /> : null;
+  return from > to ? (
+    <rect class={look} x={x} width={width} y={to} height={round(from - to)} />
+  ) : null;
 };
 
 /** The names of about five columns that fit under a chart, evenly spaced, including the last. */
@@ -133,7 +141,8 @@ const Names = ({ columns }: { columns: Column[] }) => {
   const every = Math.max(1, Math.floor(count / 4));
   return columns.map(({ name }, i) => {
     if ((count - 1 - i) % every > 0) return null;
-    const [look, x] = i === 0 ? ['x x-first', 0] : i === count - 1 ? ['x x-last', count] : ['x', i + 0.5];
+    const [look, x] =
+      i === 0 ? ['x x-first', 0] : i === count - 1 ? ['x x-last', count] : ['x', i + 0.5];
     return (
       <text class={look} x={percent(x / count, 2)} y={height - 4}>
         {name}

@@ -18,7 +18,10 @@ const code = <F extends string>(head: string, field: F): Column<{ [key in F]: st
   cell: (item) => item[field] && <code>{item[field]}</code>,
 });
 
-const time = <F extends string>(head: string, field: F): Column<{ [key in F]: string | number }> => ({
+const time = <F extends string>(
+  head: string,
+  field: F,
+): Column<{ [key in F]: string | number }> => ({
   head,
   look: 'nowrap',
   cell: (item) => <Time at={item[field]} />,
@@ -40,7 +43,8 @@ export const column = {
   vehicle: { ...text('Vehicle', 'vehicleName'), look: 'md:min-w-24' },
   driver: {
     head: 'Driver',
-    cell: (item: Parameters<typeof records.DriverName>[0]) => item.driverName || records.DriverName(item),
+    cell: (item: Parameters<typeof records.DriverName>[0]) =>
+      item.driverName || records.DriverName(item),
   },
   license: { head: 'License', look: 'nowrap', cell: licenseOf },
   model: { head: 'Make and model', label: 'Model', cell: modelOf },
@@ -62,7 +66,8 @@ export const column = {
   distance: {
     head: 'Distance',
     look: 'nowrap',
-    cell: ({ distanceKm: km }: Pick<NamedTrip, 'distanceKm'>) => km !== null && <records.Distance km={km} />,
+    cell: ({ distanceKm: km }: Pick<NamedTrip, 'distanceKm'>) =>
+      km !== null && <records.Distance km={km} />,
   },
   duration: { head: 'Duration', look: 'nowrap', cell: records.durationOf },
   risk: {
@@ -143,7 +148,11 @@ export const accidentColumns: Column<Accident>[] = [
     cell: AccidentState,
     more: (accident) => [<ReportLink {...accident} />, <HandledBy {...accident} />],
   },
-  { head: 'Level', look: 'nowrap', cell: ({ notificationLevel }) => <Level level={notificationLevel} /> },
+  {
+    head: 'Level',
+    look: 'nowrap',
+    cell: ({ notificationLevel }) => <Level level={notificationLevel} />,
+  },
   { head: 'Severity', cell: ({ severity }) => severity && capital(severity) },
   ...[column.driver, column.place, column.speed],
   time('Time', 'eventTime'),

@@ -57,7 +57,10 @@ const explanations: { [kind in ReportedFailure['kind']]?: Explanation } = {
     'Nobody can work in it at present. Ask the team that runs the service.',
     ['/portal/sign-in', 'Sign in with another address'],
   ],
-  'cross-site': ['Form refused', 'This form was not sent from the portal. Open the page again and retry.'],
+  'cross-site': [
+    'Form refused',
+    'This form was not sent from the portal. Open the page again and retry.',
+  ],
   'not found': ['Not found', 'This page does not exist, or you do not have access to it.'],
   'method not allowed': ['Method not allowed', 'Nothing can be sent to this page in this way.'],
   'too large': ['Too large', 'There is too much in this form.'],

@@ -16,18 +16,23 @@ export type FormField<T = unknown> = {
   schema: v.GenericSchema<unknown, T>;
 };
 type Fields = { [name: string]: FormField };
-export type Values<F extends Fields> = { [N in keyof F]: F[N] extends FormField<infer T> ? T : never };
+export type Values<F extends Fields> = {
+  [N in keyof F]: F[N] extends FormField<infer T> ? T : never;
+};
 
 /** What else is said of a field: its hint, or all that its control takes. */
 type More<Props> = string | Partial<Omit<Props, 'name'>>;
-const propsOf = <P extends object>(more: string | P) => (typeof more === 'string' ? { hint: more } : more);
+const propsOf = <P extends object>(more: string | P) =>
+  typeof more === 'string' ? { hint: more } : more;
 
 export const line = <S extends v.GenericSchema<string, unknown>>(
   label: string,
   schema: S,
   more: More<Parameters<typeof Field>[0]> = {},
 ): FormField<v.InferOutput<S>> => ({
-  draw: (name, stored = '') => <Field {...{ name, label }} value={String(stored ?? '')} {...propsOf(more)} />,
+  draw: (name, stored = '') => (
+    <Field {...{ name, label }} value={String(stored ?? '')} {...propsOf(more)} />
+  ),
   read: ({ value }, name) => value(name),
   schema,
 });
@@ -52,16 +57,27 @@ export const radios = <T extends string>(
 ): FormField<T> => ({
   ...choice(legend, options),
   draw: (name, stored) => (
-    <Choices type="radio" {...{ name, legend, options }} chosen={[String(stored)]} {...propsOf(more)} />
+    <Choices
+      type="radio"
+      {...{ name, legend, options }}
+      chosen={[String(stored)]}
+      {...propsOf(more)}
+    />
   ),
 });
 
 /** Any of several values, in two columns. Nothing is drawn if there are none. */
-export const boxes = (legend: string, options: Offered[], more: OfChoices = {}): FormField<string[]> => ({
+export const boxes = (
+  legend: string,
+  options: Offered[],
+  more: OfChoices = {},
+): FormField<string[]> => ({
   draw: (name, stored) => {
     const chosen = [stored ?? []].flat().map(String);
     return (
-      options.length > 0 && <Choices columns={2} {...{ name, legend, options, chosen }} {...propsOf(more)} />
+      options.length > 0 && (
+        <Choices columns={2} {...{ name, legend, options, chosen }} {...propsOf(more)} />
+      )
     );
   },
   read: ({ values }, name) => values(name),
@@ -103,7 +119,17 @@ export const FormPanel = (props: {
   stored?: object;
   children?: Child;
 }) => {
-  const { to, send, weight = 'primary', line, hint, fields = {}, stored, children, ...head } = props;
+  const {
+    to,
+    send,
+    weight = 'primary',
+    line,
+    hint,
+    fields = {},
+    stored,
+    children,
+    ...head
+  } = props;
   return (
     <Allowed to={to}>
       <Panel {...head}>
@@ -161,8 +187,21 @@ type FormPage<F extends Fields> = Head & {
 };
 
 /** Shows the page, or handles its form. */
-export function formPage<F extends Fields>(c: Context, described: FormPage<F>): Response | Promise<Response> {
-  const { before, fields, stored, send = 'Save', weight = 'primary', back, place, save, ...head } = described;
+export function formPage<F extends Fields>(
+  c: Context,
+  described: FormPage<F>,
+): Response | Promise<Response> {
+  const {
+    before,
+    fields,
+    stored,
+    send = 'Save',
+    weight = 'primary',
+    back,
+    place,
+    save,
+    ...head
+  } = described;
   const show = () =>
     page(
       c,
@@ -175,7 +214,9 @@ export function formPage<F extends Fields>(c: Context, described: FormPage<F>): 
         </Form>
       </section>,
     );
-  return c.req.method === 'GET' ? show() : handles(fields, show, (_, ...sent) => save(...sent), place)(c);
+  return c.req.method === 'GET'
+    ? show()
+    : handles(fields, show, (_, ...sent) => save(...sent), place)(c);
 }
 
 /** An irrevocable action: its question, its consequences, and the message afterwards. */
@@ -193,7 +234,9 @@ type Irrevocable = Pick<Head, 'title' | 'above'> & {
 /** Handles both the page that asks and its form. */
 export const confirmed = (describe: (c: Context) => Promise<Irrevocable>) => async (c: Context) => {
   const { text, typed, does, said, next, ...asked } = await describe(c);
-  const fields = typed ? { typed: line(`Type “${typed}” to confirm`, Typed, { autocomplete: 'off' }) } : {};
+  const fields = typed
+    ? { typed: line(`Type “${typed}” to confirm`, Typed, { autocomplete: 'off' }) }
+    : {};
   return formPage(c, {
     ...asked,
     before: <p>{text}</p>,

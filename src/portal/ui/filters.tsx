@@ -125,7 +125,8 @@ export const addressOf = (path: string, kept: Values): string => {
 
 function wordsOf({ filters, matched }: Search, name: string, value: string): string {
   const { label = '', options } = filters[name] ?? {};
-  if (options) return options.find(([option]) => option === value)?.[1] ?? `Unknown ${label.toLowerCase()}`;
+  if (options)
+    return options.find(([option]) => option === value)?.[1] ?? `Unknown ${label.toLowerCase()}`;
   const matches = matched[name];
   return `${label} ${nameOr(value, matches)}${matches?.length === maxMatches ? `, the first ${maxMatches}` : ''}`;
 }
@@ -145,7 +146,11 @@ export const setIn = ({ filters, kept }: Search): string[] =>
 
 /** The filters that are set, each with a link that removes it. */
 export const Chips = ({ path, search }: { path: string; search: Search }) => {
-  const without = (name: string) => ({ ...search.kept, [name]: '', ...(name === 'from' && { to: '' }) });
+  const without = (name: string) => ({
+    ...search.kept,
+    [name]: '',
+    ...(name === 'from' && { to: '' }),
+  });
   return (
     <ul class="actions chips pt-3" aria-label="Filters that are set">
       {setIn(search).map((name) => (
@@ -197,9 +202,13 @@ export const FilterForm = ({ path, search }: { path: string; search: Search }) =
             <Field name="from" label="From" type="date" />
             <Field name="to" label="To" type="date" />
             {Object.entries(filters).map(([name, { views, options, label, placeholder }]) => {
-              if (views) return asked[name] && <input type="hidden" name={name} value={asked[name]} />;
+              if (views)
+                return asked[name] && <input type="hidden" name={name} value={asked[name]} />;
               return (
-                <Field {...{ name, label, options, placeholder }} {...(!options && { maxlength: 200 })} />
+                <Field
+                  {...{ name, label, options, placeholder }}
+                  {...(!options && { maxlength: 200 })}
+                />
               );
             })}
             <div class="actions" data-apply>

@@ -31,7 +31,8 @@ export const Buttons = (props: { send: string; weight?: Weight; back?: string; d
 };
 
 const errorOf = (name: string): string | undefined =>
-  useContext(FilledForm)?.errors.find(({ field }) => field === name || field.startsWith(`${name}.`))?.message;
+  useContext(FilledForm)?.errors.find(({ field }) => field === name || field.startsWith(`${name}.`))
+    ?.message;
 
 /** The hint and the error of a control. */
 export const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => {
@@ -60,7 +61,8 @@ const describedBy = (name: string, hint: Child): string | undefined =>
 export type Offered<T extends string = string> = [value: T, name: string, note?: Child];
 
 /** Values that are their own names. */
-export const offered = (values: readonly string[]) => values.map((value): Offered => [value, value]);
+export const offered = (values: readonly string[]) =>
+  values.map((value): Offered => [value, value]);
 
 /** A labelled input, or a menu of `options`. Passwords are not shown again, unless they have to be. */
 export const Field = (props: {
@@ -76,7 +78,16 @@ export const Field = (props: {
   maxlength?: number;
   comesBack?: boolean;
 }) => {
-  const { name, label, hint, options, type, value = '', comesBack = type !== 'password', ...rest } = props;
+  const {
+    name,
+    label,
+    hint,
+    options,
+    type,
+    value = '',
+    comesBack = type !== 'password',
+    ...rest
+  } = props;
   const filled = useContext(FilledForm);
   const shown = comesBack ? (filled?.value(name) ?? value) : value;
   const control = {
@@ -118,7 +129,16 @@ export const Choices = (props: {
   chosen?: string[] | undefined;
   options: Offered[];
 }) => {
-  const { type = 'checkbox', name, legend, hint, columns, look = 'field', chosen = [], options } = props;
+  const {
+    type = 'checkbox',
+    name,
+    legend,
+    hint,
+    columns,
+    look = 'field',
+    chosen = [],
+    options,
+  } = props;
   const many = options.length > plenty;
   return (
     <fieldset class={look} id={name} aria-describedby={describedBy(name, hint)}>
@@ -183,7 +203,8 @@ export const Choice = (props: {
   const { type, label, note, checked, ...input } = props;
   const filled = useContext(FilledForm);
   const isChecked = filled ? filled.values(input.name).includes(input.value) : checked;
-  const look = type === 'radio' ? 'radio radio-primary radio-sm' : 'checkbox checkbox-primary checkbox-sm';
+  const look =
+    type === 'radio' ? 'radio radio-primary radio-sm' : 'checkbox checkbox-primary checkbox-sm';
   return (
     <label class="choice">
       <input class={look} type={type} {...input} checked={isChecked} />

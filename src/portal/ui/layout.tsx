@@ -223,10 +223,14 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
           </PostForm>
         </div>
       </nav>
-      <main class={`page${narrow || isWithin(path, settings.href) ? ' page-narrow' : ''}`} id="content">
+      <main
+        class={`page${narrow || isWithin(path, settings.href) ? ' page-narrow' : ''}`}
+        id="content"
+      >
         {children}
         <p class="foot">
-          Times are in <ZoneName />. <a href="/portal/settings/account#time-zone">Change the time zone</a>
+          Times are in <ZoneName />.{' '}
+          <a href="/portal/settings/account#time-zone">Change the time zone</a>
         </p>
       </main>
     </div>

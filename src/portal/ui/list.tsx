@@ -7,7 +7,15 @@ import type { ListRequest } from '../../fleet/service.ts';
 import { by, type Context, seeOther } from '../../platform/http/context.ts';
 import { counted } from '../../platform/text.ts';
 import { LinkButton } from './buttons.tsx';
-import { addressOf, Chips, FilterForm, type Filters, type Search, searchIn, setIn } from './filters.tsx';
+import {
+  addressOf,
+  Chips,
+  FilterForm,
+  type Filters,
+  type Search,
+  searchIn,
+  setIn,
+} from './filters.tsx';
 import { page, timeZoneOf } from './layout.tsx';
 import { Empty } from './parts.tsx';
 import { type Column, Pager, Table } from './table.tsx';
@@ -47,7 +55,8 @@ export function requestOf<T>({ query }: RecordList<T>, search: Search): ListRequ
   const cannotMatch = !query && (matched.vehicle?.length === 0 || matched.driver?.length === 0);
   if (cannotMatch || problems.length > 0) return undefined;
   // An account's only connection is named: its records need not be merged with others.
-  const connectionId = asked.connection || (connections.length === 1 ? connections[0]?.id : undefined);
+  const connectionId =
+    asked.connection || (connections.length === 1 ? connections[0]?.id : undefined);
   return { connectionId, descending: true, query: query?.(search) ?? search.query };
 }
 
@@ -126,7 +135,11 @@ const groupedBy = <T,>(zone: string, items: T[], at: (item: T) => string) =>
   }));
 
 /** Why a page of a list is empty. With strict filters it may have found nothing within its limit. */
-const whyEmpty = (path: string, many: string, older: string | undefined): Parameters<typeof Empty>[0] =>
+const whyEmpty = (
+  path: string,
+  many: string,
+  older: string | undefined,
+): Parameters<typeof Empty>[0] =>
   older
     ? {
         icon: 'search',

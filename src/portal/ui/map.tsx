@@ -8,7 +8,16 @@ export type MapPlace = { latitude: number; longitude: number; address?: string |
 export type MapPoint = {
   at: MapPlace;
   name: string;
-  look: 'accident' | 'risk-1' | 'risk-2' | 'risk-3' | 'risk-4' | 'risk-5' | 'start' | 'end' | 'vehicle';
+  look:
+    | 'accident'
+    | 'risk-1'
+    | 'risk-2'
+    | 'risk-3'
+    | 'risk-4'
+    | 'risk-5'
+    | 'start'
+    | 'end'
+    | 'vehicle';
   href?: string | undefined;
   /** The subject of the page: never clustered, and on top of others. */
   here?: boolean;
@@ -93,7 +102,8 @@ const weights: MapPoint['look'][] = [
   ...(['risk-1', 'risk-2', 'risk-3', 'risk-4', 'risk-5', 'accident'] as const),
 ];
 
-const byWeight = (a: MapPoint, b: MapPoint): number => weights.indexOf(a.look) - weights.indexOf(b.look);
+const byWeight = (a: MapPoint, b: MapPoint): number =>
+  weights.indexOf(a.look) - weights.indexOf(b.look);
 
 const inOrder = ({ latitude, longitude }: MapPlace): [longitude: number, latitude: number] => [
   longitude,

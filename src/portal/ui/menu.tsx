@@ -23,7 +23,12 @@ export const settings = {
   ],
 };
 
-const link = (path: string, name: string, icon: IconName, more: Partial<MenuLink> = {}): MenuLink => ({
+const link = (
+  path: string,
+  name: string,
+  icon: IconName,
+  more: Partial<MenuLink> = {},
+): MenuLink => ({
   href: `/portal${path}`,
   ...{ name, icon, ...more },
 });

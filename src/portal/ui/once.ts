@@ -39,7 +39,8 @@ export async function once(
 }
 
 /** The end of a path that is a form's own, and what a form has removed by then. */
-const ofForm = /\/(?:new|own|limited|edit|signing|credential|role|revoke|[^/]+\/(?:delete|remove))$/;
+const ofForm =
+  /\/(?:new|own|limited|edit|signing|credential|role|revoke|[^/]+\/(?:delete|remove))$/;
 
 /** The nearest page with the result of the form at this path. */
 function resultOf(c: Context): string {

@@ -21,9 +21,20 @@ export const Panel = (props: {
   live?: boolean;
   children?: Child;
 }) => {
-  const { title, id = title.toLowerCase().replace(/[^a-z0-9]+/g, '-'), live, body, children } = props;
+  const {
+    title,
+    id = title.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
+    live,
+    body,
+    children,
+  } = props;
   return (
-    <section class="panel" aria-labelledby={id} id={live ? `${id}-now` : undefined} data-live={live}>
+    <section
+      class="panel"
+      aria-labelledby={id}
+      id={live ? `${id}-now` : undefined}
+      data-live={live}
+    >
       {props.hidden ? (
         <h2 class="sr-only" id={id}>
           {title}
@@ -84,7 +95,9 @@ export type FactList = [name: string, value: Child | null | undefined][];
 export const Facts = ({ facts }: { facts: FactList }) => (
   <dl class="facts">
     {facts
-      .filter(([, value]) => value !== null && value !== undefined && value !== '' && value !== false)
+      .filter(
+        ([, value]) => value !== null && value !== undefined && value !== '' && value !== false,
+      )
       .map(([name, value]) => (
         <>
           <dt>{name}</dt>
@@ -228,7 +241,8 @@ export const EventState = (props: { eventRisk: number; withdrawn: unknown; named
 export function AccidentState(accident: Accident) {
   if (accident.closed) return <State mood="quiet" icon="circle-check" children="Closed" />;
   if (accident.dismissed) return <State mood="quiet">False alarm</State>;
-  if (accident.notificationLevel < 3) return <State mood="warn" icon="circle-dot" children="Open" />;
+  if (accident.notificationLevel < 3)
+    return <State mood="warn" icon="circle-dot" children="Open" />;
   return <State mood="ok" icon="file-text" children="Report ready" />;
 }
 

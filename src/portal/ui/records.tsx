@@ -19,9 +19,11 @@ export const eventPath = ({ id, startedAt }: { id: string; startedAt: Moment }):
   `/portal/events/${id}?at=${new Date(startedAt).getTime()}`;
 
 /** Where an accident's report is opened, through us: the provider's link may have to be a new one. */
-export const reportPath = (accident: { eventId: string }): string => `${accidentPath(accident)}/report`;
+export const reportPath = (accident: { eventId: string }): string =>
+  `${accidentPath(accident)}/report`;
 
-export const accidentPath = ({ eventId }: { eventId: string }): string => `/portal/accidents/${eventId}`;
+export const accidentPath = ({ eventId }: { eventId: string }): string =>
+  `/portal/accidents/${eventId}`;
 
 export const tripPath = ({ id, startedAt }: { id: string; startedAt: string }): string =>
   `/portal/trips/${id}?at=${Date.parse(startedAt)}`;
@@ -65,7 +67,9 @@ const TripLink = ({ trip }: { trip: NamedTrip }) => {
   const { distanceKm: km } = trip;
   return (
     <>
-      <a href={tripPath(trip)}>{isNamed ? routeOf(trip) : ['Since ', <Time at={trip.startedAt} />]}</a>
+      <a href={tripPath(trip)}>
+        {isNamed ? routeOf(trip) : ['Since ', <Time at={trip.startedAt} />]}
+      </a>
       {km !== null && [', ', <Distance km={km} />]}
     </>
   );
@@ -81,7 +85,9 @@ export function routeOf({ startLocation: start, endLocation: end }: NamedTrip): 
 /** A trip's duration in words, or that it is in progress. */
 export function durationOf({ startedAt, endedAt, durationSeconds }: NamedTrip): string {
   if (durationSeconds !== null) return spanInWords(durationSeconds * 1000);
-  return endedAt === null ? 'In progress' : spanInWords(Date.parse(endedAt) - Date.parse(startedAt));
+  return endedAt === null
+    ? 'In progress'
+    : spanInWords(Date.parse(endedAt) - Date.parse(startedAt));
 }
 
 type Sourced = {

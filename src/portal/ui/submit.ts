@@ -11,7 +11,8 @@ export async function readForm(c: Context): Promise<SentForm & { fields: object 
   const fields = await c.req.parseBody({ all: true }).catch(() => {
     throw invalid('The form could not be read. Go back and try again.');
   });
-  const values = (name: string) => [fields[name] ?? []].flat().filter((value) => typeof value === 'string');
+  const values = (name: string) =>
+    [fields[name] ?? []].flat().filter((value) => typeof value === 'string');
   return { value: (name) => values(name).at(-1) ?? '', values, fields };
 }
 

@@ -30,7 +30,11 @@ export type Column<T> = {
 };
 
 /** The column that names a row's subject. */
-export const naming = <T,>(head: string, name: (item: T) => Child, more?: (item: T) => Child): Column<T> => ({
+export const naming = <T,>(
+  head: string,
+  name: (item: T) => Child,
+  more?: (item: T) => Child,
+): Column<T> => ({
   head,
   look: 'card-title',
   cell: (item) => <strong class="font-medium break-words">{name(item)}</strong>,
@@ -123,7 +127,9 @@ export function Table<T>(props: TableProps<T>) {
             </tr>
           )}
           {items.map((item) => (
-            <tr title={longTextIn(columns, item)}>{columns.map((column) => cellOf(column, item))}</tr>
+            <tr title={longTextIn(columns, item)}>
+              {columns.map((column) => cellOf(column, item))}
+            </tr>
           ))}
         </tbody>
       ))}
@@ -148,7 +154,11 @@ function cellOf<T>({ href, look = href && 'card-title', label, more, cell }: Col
   const content = cell(item);
   const isCut = typeof content === 'string' && content !== '';
   const shown =
-    isCut || (label && content) ? <span class={isCut ? 'clamp' : undefined}>{content}</span> : content;
+    isCut || (label && content) ? (
+      <span class={isCut ? 'clamp' : undefined}>{content}</span>
+    ) : (
+      content
+    );
   return (
     <td class={look} data-label={label}>
       {href ? (

@@ -9,7 +9,10 @@ export const ZoneName = () => <>{zoneName(useContext(PageReader).zone)}</>;
 
 export function zoneName(zone: string): string {
   const city = zone.includes('/') ? ` (${zone.split('/').at(-1)?.replaceAll('_', ' ')})` : '';
-  const parts = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'long' }).formatToParts();
+  const parts = new Intl.DateTimeFormat('en-US', {
+    timeZone: zone,
+    timeZoneName: 'long',
+  }).formatToParts();
   return (parts.find(({ type }) => type === 'timeZoneName')?.value ?? zone) + city;
 }
 
@@ -79,7 +82,11 @@ export const dayIn = (zone: string, at: number): string => localTime(zone, at).s
 /** "2026-11-20 14:32:09", a time in a zone as spreadsheets read it: the Swedish format. */
 export function localTime(zone: string, at: number): string {
   if (zone !== local?.zone) {
-    const format = new Intl.DateTimeFormat('sv', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' });
+    const format = new Intl.DateTimeFormat('sv', {
+      timeZone: zone,
+      dateStyle: 'short',
+      timeStyle: 'medium',
+    });
     local = { zone, format };
   }
   return local.format.format(at);
@@ -98,7 +105,11 @@ export const shortDate = (zone: string, at: number): string =>
 
 function dateIn(zone: string, at: number, parts: Intl.DateTimeFormatOptions): string {
   const [year, thisYear] = [at, Date.now()].map((time) => dayIn(zone, time).slice(0, 4));
-  const options = { timeZone: zone, ...parts, ...(year !== thisYear && { year: 'numeric' as const }) };
+  const options = {
+    timeZone: zone,
+    ...parts,
+    ...(year !== thisYear && { year: 'numeric' as const }),
+  };
   return new Intl.DateTimeFormat('en-US', options).format(at);
 }
 
@@ -121,7 +132,8 @@ export function isTimeZone(name: string): boolean {
 export const isDay = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= '1970-01-02' && isoDay(Date.parse(text)) === text;
 
-export const addDays = (day: string, count: number): string => isoDay(Date.parse(day) + count * dayMs);
+export const addDays = (day: string, count: number): string =>
+  isoDay(Date.parse(day) + count * dayMs);
 
 /** When a day begins in a zone, in milliseconds since 1970: at midnight, or when skipped midnight is over. */
 export const startOfDay = (zone: string, day: string): number => momentOf(zone, `${day}T00:00`);

@@ -107,9 +107,9 @@ function showSigning(c: Context, webhook: StoredWebhook) {
     <Panel title={webhook.signing ? 'Deliveries are signed' : 'Deliveries are not signed'}>
       <Form look="panel-body grid gap-3">
         <p>
-          A signature lets your receiver verify that a call comes from this service and was not changed on the
-          way. Signatures follow Standard Webhooks. After a rotation both secrets sign for 24 hours.{' '}
-          <a href="/docs/signatures">How to verify one</a>
+          A signature lets your receiver verify that a call comes from this service and was not
+          changed on the way. Signatures follow Standard Webhooks. After a rotation both secrets
+          sign for 24 hours. <a href="/docs/signatures">How to verify one</a>
         </p>
         <div class="actions">
           {!webhook.signing && <Submit name="Sign deliveries" does="on" />}

@@ -1,7 +1,16 @@
 import { hourMs } from '../../platform/durations.ts';
 import { counted } from '../../platform/text.ts';
-import { addTallies, type HourTally, hourOf, shownHours } from '../../webhooks/deliveries/read/counts.ts';
-import { maxTimed, percentile, type ReceiverResponse } from '../../webhooks/deliveries/read/times.ts';
+import {
+  addTallies,
+  type HourTally,
+  hourOf,
+  shownHours,
+} from '../../webhooks/deliveries/read/counts.ts';
+import {
+  maxTimed,
+  percentile,
+  type ReceiverResponse,
+} from '../../webhooks/deliveries/read/times.ts';
 import { Chart, Legend, type Series } from '../ui/chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';
 import { clockTime, dayIn, shortDate } from '../ui/time.tsx';
@@ -75,8 +84,10 @@ const inHours = (hours: HourTally[], zone: string) =>
   }));
 
 const inDays = (hours: HourTally[], zone: string) =>
-  [...Map.groupBy(hours, ({ hour }) => dayIn(zone, hour * hourMs)).values()].slice(-shownDays).map((day) => ({
-    name: shortDate(zone, (day[0]?.hour ?? 0) * hourMs),
-    tally: addTallies(day),
-    hours: day.map(({ hour }) => hour),
-  }));
+  [...Map.groupBy(hours, ({ hour }) => dayIn(zone, hour * hourMs)).values()]
+    .slice(-shownDays)
+    .map((day) => ({
+      name: shortDate(zone, (day[0]?.hour ?? 0) * hourMs),
+      tally: addTallies(day),
+      hours: day.map(({ hour }) => hour),
+    }));

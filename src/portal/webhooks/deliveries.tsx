@@ -27,14 +27,19 @@ export const Browser = (props: Shown) => {
   const { path, selection, activity } = props;
   const { counts, part, receiver } = activity;
   const { state, type, before, search } = selection;
-  const to = (change: ShownDeliveries) => addressAt(path, { ...selection, before: undefined, ...change });
+  const to = (change: ShownDeliveries) =>
+    addressAt(path, { ...selection, before: undefined, ...change });
   const chosen = <T,>(value: T) => (search ? null : value);
   const count = part.deliveries.length;
   const replay = `Replay ${cappedCount(counts.failed, maxCounted)} failed`;
   return (
     <TablePanel
       title="Deliveries"
-      side={counts.failed > 0 && <LinkButton href={`${path}/replay`} name={replay} icon="rotate-ccw" small />}
+      side={
+        counts.failed > 0 && (
+          <LinkButton href={`${path}/replay`} name={replay} icon="rotate-ccw" small />
+        )
+      }
       above={
         <div class={`panel-body tools${count > 0 ? ' border-b border-line' : ''}`}>
           <Segment
@@ -49,7 +54,13 @@ export const Browser = (props: Shown) => {
             current={chosen(type)}
             to={(type) => to({ type, search: undefined })}
           />
-          <Find path={path} q={search} hint="Delivery-Id, event ID or VIN" button="Search" look="search" />
+          <Find
+            path={path}
+            q={search}
+            hint="Delivery-Id, event ID or VIN"
+            button="Search"
+            look="search"
+          />
         </div>
       }
       columns={columnsOf(path, receiver)}
@@ -67,7 +78,11 @@ export const Browser = (props: Shown) => {
   );
 };
 
-const statesWith = ({ retrying, failed, waiting }: StateCounts): [ShownDeliveries['state'], Child][] => [
+const statesWith = ({
+  retrying,
+  failed,
+  waiting,
+}: StateCounts): [ShownDeliveries['state'], Child][] => [
   [undefined, 'All'],
   ['retrying', ['Retrying ', <span>{cappedCount(retrying, maxCounted)}</span>]],
   ['failed', ['Failed ', <span>{cappedCount(failed, maxCounted)}</span>]],
@@ -83,11 +98,20 @@ const types = [
 ] as const;
 
 const addressAt = (path: string, { state, type, before, search }: ShownDeliveries): string => {
-  const kept = { state: state ?? '', type: String(type ?? ''), before: before ?? '', q: search ?? '' };
+  const kept = {
+    state: state ?? '',
+    type: String(type ?? ''),
+    before: before ?? '',
+    q: search ?? '',
+  };
   return `${addressOf(path, kept)}#deliveries`;
 };
 
-function whyEmpty({ path, selection, activity: { counts, part } }: Shown): Parameters<typeof Empty>[0] {
+function whyEmpty({
+  path,
+  selection,
+  activity: { counts, part },
+}: Shown): Parameters<typeof Empty>[0] {
   const { state, search, type, before } = selection;
   if (part.next) return { icon: 'clock', title: 'None among the last 1,000 deliveries' };
   if (!state && !search && !type && !before) {
@@ -143,7 +167,11 @@ const columnsOf = (path: string, webhook: Pause | undefined): Column<BrowsedDeli
       status === 'pending' && attempts > 0 && <span class="sub"> of {maxAttemptsOf(type)}</span>,
     ],
   },
-  { head: 'Last attempt', look: 'nowrap', cell: ({ last }) => last && <Time at={last.at} seconds /> },
+  {
+    head: 'Last attempt',
+    look: 'nowrap',
+    cell: ({ last }) => last && <Time at={last.at} seconds />,
+  },
   acting(
     (delivery) =>
       (delivery.status === 'failed' || delivery.status === 'cancelled') && (
@@ -159,7 +187,11 @@ const columnsOf = (path: string, webhook: Pause | undefined): Column<BrowsedDeli
 ];
 
 /** A delivery's notification: "Accident, level 2", or the types of an event. */
-export function nameOf({ type, level, about }: Pick<BrowsedDelivery, 'type' | 'level' | 'about'>): string {
+export function nameOf({
+  type,
+  level,
+  about,
+}: Pick<BrowsedDelivery, 'type' | 'level' | 'about'>): string {
   if (type === ACCIDENT) return `Accident, level ${level}`;
   return about?.types.join(', ') || 'Safety event';
 }

@@ -44,7 +44,8 @@ export async function detail(c: Context) {
     <div class="stack" data-live>
       {status === 'delivered' && (
         <p class="sub">
-          It was delivered: if you replay it, your receiver will see a repeat, with the same Delivery-Id.
+          It was delivered: if you replay it, your receiver will see a repeat, with the same
+          Delivery-Id.
         </p>
       )}
       <div class="cols cols-3-2">
@@ -65,7 +66,10 @@ export async function detail(c: Context) {
               ['Ended', delivery.finishedAt && <Time at={delivery.finishedAt} seconds />],
               ['Delivery-Id', <code class="text-xs">{id}</code>],
               ['Event ID', <code class="text-xs">{eventId}</code>],
-              ['Request ID', delivery.requestId && <code class="text-xs">{delivery.requestId}</code>],
+              [
+                'Request ID',
+                delivery.requestId && <code class="text-xs">{delivery.requestId}</code>,
+              ],
             ]}
           />
         </Panel>
@@ -92,7 +96,8 @@ const Attempts = ({ delivery }: { delivery: Delivery }) => {
       title="Attempts"
       side={attemptsOmitted > 0 && <p>{omitted}</p>}
       foot={
-        last && `${failed}. ${outcomeOf(last)} Attempt ${attempts + 1} of ${maxAttemptsOf(type)} follows.`
+        last &&
+        `${failed}. ${outcomeOf(last)} Attempt ${attempts + 1} of ${maxAttemptsOf(type)} follows.`
       }
     >
       {log.length === 0 && (
@@ -126,7 +131,13 @@ const Attempts = ({ delivery }: { delivery: Delivery }) => {
 };
 
 /** What is sent, and the same as a command; without headers if the webhook was deleted. */
-const Request = ({ delivery, receiver }: { delivery: Found; receiver: StoredWebhook | undefined }) => {
+const Request = ({
+  delivery,
+  receiver,
+}: {
+  delivery: Found;
+  receiver: StoredWebhook | undefined;
+}) => {
   const { payload } = delivery;
   if (payload === null || !receiver)
     return (
@@ -181,7 +192,8 @@ export const replayDelivery = sends(replayOne, (delivery) => {
   return `Replayed: ${subject.filter(Boolean).join(', ')}. `;
 });
 
-const pathOf = ({ webhookId, id }: Delivery): string => `/portal/webhooks/${webhookId}/deliveries/${id}`;
+const pathOf = ({ webhookId, id }: Delivery): string =>
+  `/portal/webhooks/${webhookId}/deliveries/${id}`;
 
 /** Sends a delivery, waits a moment for the response, and says on the page `to` what came of it. */
 export function send(c: Context, to: string, said: string, start: () => Promise<DeliveryKey>) {

@@ -28,7 +28,8 @@ export const address = {
   url: line('URL', Trimmed, { type: 'url', required: true }),
 };
 
-const accidents = 'One delivery for each level: first detection, verified, report ready. Needed for claims.';
+const accidents =
+  'One delivery for each level: first detection, verified, report ready. Needed for claims.';
 const events = 'Harsh braking, speeding, phone usage and more, with a risk from 1 to 5.';
 
 /** Sent as they are, like the address, but each as wide as the form. */
@@ -49,7 +50,10 @@ const all = 'All connections, including new ones';
 const joins = 'A new connection joins by itself when it is added.';
 
 export const connections = (known: Connection[] = []) => ({
-  allConnections: boxes('Connections', [['true', all, joins]], { columns: undefined, look: 'form-section' }),
+  allConnections: boxes('Connections', [['true', all, joins]], {
+    columns: undefined,
+    look: 'form-section',
+  }),
   connectionIds: {
     ...boxes('Only these connections', []),
     draw: (_: string, stored: unknown) => (
@@ -82,13 +86,17 @@ export const filters = (groups: string[] = []) => ({
 
 /** The client that gets access tokens. A typed secret comes back, or the old one would be kept. */
 export const oauth = (isStored?: boolean) => ({
-  'oauth.tokenUrl': line('Token URL', Trimmed, { placeholder: 'https://login.example.com/oauth2/token' }),
+  'oauth.tokenUrl': line('Token URL', Trimmed, {
+    placeholder: 'https://login.example.com/oauth2/token',
+  }),
   'oauth.clientId': line('Client ID', Trimmed, { autocomplete: 'off' }),
   'oauth.clientSecret': line('Client secret', Trimmed, {
     type: 'password',
     comesBack: true,
     autocomplete: 'new-password',
-    hint: isStored ? 'Leave empty to keep it. A new token URL or client ID needs it again.' : undefined,
+    hint: isStored
+      ? 'Leave empty to keep it. A new token URL or client ID needs it again.'
+      : undefined,
   }),
   'oauth.scope': line('Scope', Trimmed, 'If your token endpoint needs one.'),
   'oauth.params': pairs('Parameter', 'param', {
@@ -133,11 +141,16 @@ const Connections = ({ known, stored }: { known: Connection[]; stored: string[] 
         columns={2}
         look="form-section"
         chosen={chosen}
-        options={known.map((connection) => [connection.id, connectionName(connection), connection.tsp])}
+        options={known.map((connection) => [
+          connection.id,
+          connectionName(connection),
+          connection.tsp,
+        ])}
         hint={
           listed.length === 0
             ? 'There are no connections yet, so nothing would be sent.'
-            : isCut && 'Only the first 1,000 connections are listed. Saving leaves the others as they are.'
+            : isCut &&
+              'Only the first 1,000 connections are listed. Saving leaves the others as they are.'
         }
       />
     </>
@@ -150,7 +163,9 @@ type PairsProps = { legend: string; hint: Child; kept?: string[] };
 /** Names and values in rows, of which two are empty. The names of `kept` values need none. */
 function pairs(label: string, of: string, props: PairsProps): FormField<Pair[]> {
   return {
-    draw: (name, stored = {}) => <Pairs {...{ name, label, of, stored: stored as object }} {...props} />,
+    draw: (name, stored = {}) => (
+      <Pairs {...{ name, label, of, stored: stored as object }} {...props} />
+    ),
     read: (form) => sentPairs(form, of).filter(([name]) => name !== ''),
     schema: v.array(v.tuple([v.string(), v.string()])),
   };

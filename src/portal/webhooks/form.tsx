@@ -48,9 +48,14 @@ async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, 
   ]);
   const sent = c.get('shownAgain');
   const isRevealed = c.req.query('reveal') === 'yes';
-  const groupNames = new Set([...groups.map(({ name }) => name), ...(webhook?.filters?.vehicleGroups ?? [])]);
+  const groupNames = new Set([
+    ...groups.map(({ name }) => name),
+    ...(webhook?.filters?.vehicleGroups ?? []),
+  ]);
   const names = Object.keys(webhook?.headers ?? {});
-  const headers = isRevealed ? webhook?.headers : Object.fromEntries(names.map((name) => [name, '']));
+  const headers = isRevealed
+    ? webhook?.headers
+    : Object.fromEntries(names.map((name) => [name, '']));
   return page(
     c,
     {
@@ -70,7 +75,9 @@ async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, 
         <input type="hidden" name="revision" value={sent?.value('revision') ?? webhook?.revision} />
         <section class="form-section">
           {drawn(fields.labels, webhook)}
-          <div class="grid gap-4 sm:grid-cols-[7rem_minmax(0,1fr)]">{drawn(fields.address, webhook)}</div>
+          <div class="grid gap-4 sm:grid-cols-[7rem_minmax(0,1fr)]">
+            {drawn(fields.address, webhook)}
+          </div>
         </section>
         <section class="form-section">
           {drawn(fields.wide, webhook ?? { notificationTypes })}
@@ -97,14 +104,22 @@ async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, 
           </div>
         </div>
         {!webhook && <div class="form-section">{drawn(fields.signing, { signing: true })}</div>}
-        <Optional id="filters" title="Filters" isOpen={sent !== undefined || webhook?.filters !== undefined}>
+        <Optional
+          id="filters"
+          title="Filters"
+          isOpen={sent !== undefined || webhook?.filters !== undefined}
+        >
           <p class="hint">For new notifications. Without any, the webhook receives everything.</p>
           {drawn(fields.filters([...groupNames]), webhook?.filters)}
         </Optional>
-        <Optional id="oauth" title="OAuth 2" isOpen={sent !== undefined || webhook?.oauth !== undefined}>
+        <Optional
+          id="oauth"
+          title="OAuth 2"
+          isOpen={sent !== undefined || webhook?.oauth !== undefined}
+        >
           <p class="hint">
-            The service gets an access token with these client credentials, and sends it in the header{' '}
-            <code>Authorization</code>. Leave all empty to send none.{' '}
+            The service gets an access token with these client credentials, and sends it in the
+            header <code>Authorization</code>. Leave all empty to send none.{' '}
             <a href="/docs/webhooks#oauth-2">How it works</a>
           </p>
           {drawn(fields.oauth(webhook?.oauth !== undefined), webhook?.oauth)}
@@ -165,7 +180,8 @@ const formErrors: { [code in ErrorCode]: FieldError } = {
   },
   'url not https': {
     field: 'url',
-    message: 'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
+    message:
+      'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
   },
 };
 
@@ -204,7 +220,9 @@ function bodyOf(form: SentForm, webhook?: StoredWebhook) {
     ),
     filters: filled(valuesIn(fields.filters(), form)),
     oauth:
-      Object.keys(oauth).length + params.length > 0 ? { ...oauth, params: Object.fromEntries(params) } : null,
+      Object.keys(oauth).length + params.length > 0
+        ? { ...oauth, params: Object.fromEntries(params) }
+        : null,
   };
 }
 
@@ -241,8 +259,8 @@ const Test = ({ tried }: { tried: Attempt | undefined }) => (
         Test
       </h2>
       <p class="hint">
-        Sends one made-up notification now, exactly as deliveries are sent: with these headers, an access
-        token if OAuth 2 is set, and a signature if it was saved with one. Nothing is saved.
+        Sends one made-up notification now, exactly as deliveries are sent: with these headers, an
+        access token if OAuth 2 is set, and a signature if it was saved with one. Nothing is saved.
       </p>
     </div>
     {tried && (
@@ -262,7 +280,10 @@ const Test = ({ tried }: { tried: Attempt | undefined }) => (
 );
 
 const Duties = () => (
-  <Panel title="What your receiver should do" foot={<a href="/docs/quick-start">Receiver examples</a>}>
+  <Panel
+    title="What your receiver should do"
+    foot={<a href="/docs/quick-start">Receiver examples</a>}
+  >
     <ol class="checks panel-body pt-1">
       {duties.map(([icon, duty]) => (
         <li>
@@ -275,8 +296,14 @@ const Duties = () => (
 );
 
 const duties: [icon: IconName, duty: Child][] = [
-  ['timer', `Return any 2xx status within ${retries.timeoutSeconds} seconds. Do slow work afterwards.`],
+  [
+    'timer',
+    `Return any 2xx status within ${retries.timeoutSeconds} seconds. Do slow work afterwards.`,
+  ],
   ['shield-check', 'Check the signature or a secret header, and refuse requests without it.'],
   ['copy', ['Ignore repeats by ', <code>Delivery-Id</code>, '.']],
-  ['rotate-ccw', `Expect retries: up to ${retries.maxAttempts} attempts over ${retries.hours} hours.`],
+  [
+    'rotate-ccw',
+    `Expect retries: up to ${retries.maxAttempts} attempts over ${retries.hours} hours.`,
+  ],
 ];

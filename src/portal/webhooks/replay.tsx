@@ -63,7 +63,9 @@ export async function askReplay(c: Context) {
     <>
       {!problem && !count && !more && <Note mood="quiet">There is nothing to replay.</Note>}
       {(count > 0 || more) && (
-        <Panel title={`${deliveries(count)} can be replayed${more ? ', and perhaps more after them' : ''}.`}>
+        <Panel
+          title={`${deliveries(count)} can be replayed${more ? ', and perhaps more after them' : ''}.`}
+        >
           <PostForm look="panel-body stack">
             <p>
               Each keeps its Delivery-Id.{' '}

@@ -29,7 +29,11 @@ export function requestOf(
 }
 
 /** A call as a curl command for a shell. */
-export function asCurl(method: string, url: string, { headers, body }: ReturnType<typeof requestOf>): string {
+export function asCurl(
+  method: string,
+  url: string,
+  { headers, body }: ReturnType<typeof requestOf>,
+): string {
   const sent = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
   const parts = [...sent, `--data-raw ${quoted(JSON.stringify(body))}`];
   return [`curl -i -X ${method} ${quoted(url)}`, ...parts].join(' \\\n  ');

@@ -55,7 +55,11 @@ export async function detail(c: Context) {
     <div class="stack" data-live>
       {receiver && <Trouble receiver={receiver} waiting={counts.waiting} tries={`${path}/try`} />}
       <Numbers activity={activity} day={day} />
-      <Charts {...{ path, hours, responses }} byDay={c.req.query('by') === 'day'} zone={timeZoneOf(c)} />
+      <Charts
+        {...{ path, hours, responses }}
+        byDay={c.req.query('by') === 'day'}
+        zone={timeZoneOf(c)}
+      />
       <Browser path={path} selection={selection} activity={activity} />
       <Configuration webhook={webhook} activity={activity} day={day} />
     </div>,
@@ -85,10 +89,24 @@ const Actions = ({ webhook }: { webhook: StoredWebhook }) => {
       <LinkButton href={`${path}/edit`} name="Edit" icon="pencil" />
       <Allowed to={`${path}/delete`}>
         <MoreActions>
-          {notificationTypes.includes(ACCIDENT) && <PostButton to={`${path}/test-accident`} {...simulate} />}
-          {!pausedAt && <PostButton to={`${path}/pause`} name="Pause" icon="pause" weight="ghost" />}
-          <LinkButton href={`${path}/replay`} name="Replay deliveries" icon="rotate-ccw" weight="ghost" />
-          <LinkButton href={`${path}/signing`} name="Signatures" icon="shield-check" weight="ghost" />
+          {notificationTypes.includes(ACCIDENT) && (
+            <PostButton to={`${path}/test-accident`} {...simulate} />
+          )}
+          {!pausedAt && (
+            <PostButton to={`${path}/pause`} name="Pause" icon="pause" weight="ghost" />
+          )}
+          <LinkButton
+            href={`${path}/replay`}
+            name="Replay deliveries"
+            icon="rotate-ccw"
+            weight="ghost"
+          />
+          <LinkButton
+            href={`${path}/signing`}
+            name="Signatures"
+            icon="shield-check"
+            weight="ghost"
+          />
           <LinkButton href={`${path}/delete`} name="Delete" icon="trash" weight="ghost danger" />
         </MoreActions>
       </Allowed>
@@ -119,7 +137,9 @@ const Trouble = (props: { receiver: Receiver; waiting: number; tries: string }) 
   return (
     <Note
       mood={pausedAt !== null ? 'warn' : 'bad'}
-      side={pausedAt === null && waiting > 0 && <PostButton to={tries} name="Try now" icon="send" />}
+      side={
+        pausedAt === null && waiting > 0 && <PostButton to={tries} name="Try now" icon="send" />
+      }
     >
       <strong>{what}</strong> {then}
     </Note>
@@ -131,7 +151,8 @@ const Numbers = ({ activity, day }: { activity: WebhookActivity; day: Tally }) =
   const ended = day.delivered + day.failed;
   const share = `${percent(day.delivered / ended, 1)} of ${ended.toLocaleString('en')}`;
   const nextAt = counts.nextAt === null ? null : Math.max(counts.nextAt, receiver?.openUntil ?? 0);
-  const next = (at: number): Child => (at <= Date.now() ? 'being sent' : ['next at ', <Time at={at} />]);
+  const next = (at: number): Child =>
+    at <= Date.now() ? 'being sent' : ['next at ', <Time at={at} />];
   const waitsFor =
     nextAt === null ? 'nothing to send' : receiver?.pausedAt ? 'until you resume it' : next(nextAt);
   const times = responses.map(({ ms }) => ms);
@@ -142,7 +163,11 @@ const Numbers = ({ activity, day }: { activity: WebhookActivity; day: Tally }) =
   return (
     <Figures
       figures={[
-        ['Delivered, 24 h', day.delivered.toLocaleString('en'), ended === 0 ? 'nothing has ended' : share],
+        [
+          'Delivered, 24 h',
+          day.delivered.toLocaleString('en'),
+          ended === 0 ? 'nothing has ended' : share,
+        ],
         [
           'Failed attempts, 24 h',
           (day.failed + day.retried).toLocaleString('en'),
@@ -156,7 +181,11 @@ const Numbers = ({ activity, day }: { activity: WebhookActivity; day: Tally }) =
   );
 };
 
-const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivity; day: Tally }) => {
+const Configuration = (props: {
+  webhook: StoredWebhook;
+  activity: WebhookActivity;
+  day: Tally;
+}) => {
   const { webhook, activity, day } = props;
   const { allConnections, headers, filters, oauth, signing } = webhook;
   const connections = listed(activity.connections) || 'None, so nothing is sent';
@@ -180,13 +209,18 @@ const Configuration = (props: { webhook: StoredWebhook; activity: WebhookActivit
         facts={[
           ['Types', capital(typesOf(webhook))],
           ['Connections', [allConnections && 'All, including new ones: ', connections]],
-          ['Headers', secrets.length > 0 ? secrets : 'None: your receiver cannot verify who is calling'],
+          [
+            'Headers',
+            secrets.length > 0 ? secrets : 'None: your receiver cannot verify who is calling',
+          ],
           [
             'Filters',
             filters
               ? [
                   filtersInWords(filters).map((words) => <div>{capital(words)}</div>),
-                  <div class="sub">{deliveries(day.delivered + day.failed)} sent within 24 hours</div>,
+                  <div class="sub">
+                    {deliveries(day.delivered + day.failed)} sent within 24 hours
+                  </div>,
                 ]
               : 'None',
           ],

@@ -78,24 +78,37 @@ const columns: Column<Listed>[] = [
     look: 'max-md:hidden',
     cell: ({ webhook: { hours } }) => (
       <Spark
-        columns={hours.map(({ delivered, failed, retried }) => ({ good: delivered, bad: failed + retried }))}
+        columns={hours.map(({ delivered, failed, retried }) => ({
+          good: delivered,
+          bad: failed + retried,
+        }))}
       />
     ),
   },
   {
     head: 'Delivered',
     look: 'num',
-    cell: ({ day }) => [day.delivered.toLocaleString('en'), ' ', <span class="sub">{shareOf(day)}</span>],
+    cell: ({ day }) => [
+      day.delivered.toLocaleString('en'),
+      ' ',
+      <span class="sub">{shareOf(day)}</span>,
+    ],
   },
   {
     head: 'Failed attempts',
     look: 'num',
     cell: ({ day: { failed, retried } }) => (
-      <span class={failed + retried > 0 ? 'bad' : ''}>{(failed + retried).toLocaleString('en')}</span>
+      <span class={failed + retried > 0 ? 'bad' : ''}>
+        {(failed + retried).toLocaleString('en')}
+      </span>
     ),
   },
   { head: 'Response', look: 'nowrap', cell: ({ webhook }) => <ResponseTime {...webhook} /> },
-  { head: 'Waiting', look: 'num', cell: ({ webhook }) => cappedCount(webhook.waiting, maxCountedInList) },
+  {
+    head: 'Waiting',
+    look: 'num',
+    cell: ({ webhook }) => cappedCount(webhook.waiting, maxCountedInList),
+  },
 ];
 
 const ResponseTime = ({ responses }: WebhookSummary) => {
@@ -120,9 +133,15 @@ export function healthOf(receiver: Receiver, day: Tally, connections: number): C
   const failed = day.failed + day.retried;
   const inARow = failures === 1 ? 'Last attempt failed' : `${failures} failures in a row`;
   const inDay = `${counted(failed, 'failed attempt', 'failed attempts')} in 24 h`;
-  if (pausedAt !== null) return { rank: 0, mood: 'warn', icon: 'pause', children: 'Paused by your account' };
+  if (pausedAt !== null)
+    return { rank: 0, mood: 'warn', icon: 'pause', children: 'Paused by your account' };
   if (openUntil !== null)
-    return { rank: 0, mood: 'bad', icon: 'pause', children: ['Paused until ', <Time at={openUntil} />] };
+    return {
+      rank: 0,
+      mood: 'bad',
+      icon: 'pause',
+      children: ['Paused until ', <Time at={openUntil} />],
+    };
   if (failures >= circuitAfter) return { rank: 0, mood: 'bad', children: inARow };
   if (failures > 0) return { rank: 1, mood: 'warn', children: inARow };
   if (failed > 0) return { rank: 2, mood: 'warn', children: inDay };

@@ -12,8 +12,15 @@ export const typesOf = ({ notificationTypes }: { notificationTypes: Notification
   notificationTypes.map((type) => typeNames[type]).join(' and ');
 
 /** A webhook's filters in words. */
-export const filtersInWords = ({ minEventRisk, incidentTypes, vehicleGroups, accidentLevels }: Filters) => [
-  ...(minEventRisk ? [`safety events of risk ${minEventRisk}${minEventRisk < 5 ? ' and above' : ''}`] : []),
+export const filtersInWords = ({
+  minEventRisk,
+  incidentTypes,
+  vehicleGroups,
+  accidentLevels,
+}: Filters) => [
+  ...(minEventRisk
+    ? [`safety events of risk ${minEventRisk}${minEventRisk < 5 ? ' and above' : ''}`]
+    : []),
   ...(incidentTypes ? [`incident types ${incidentTypes.join(', ')}`] : []),
   ...(accidentLevels ? [`accident levels ${accidentLevels.join(', ')}`] : []),
   ...(vehicleGroups ? [`vehicles in ${vehicleGroups.join(', ')}`] : []),

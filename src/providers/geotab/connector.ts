@@ -21,11 +21,16 @@ const listFeed = (
     overlapMs: 0,
     async read(api, { isWhole, place }, version) {
       if (!isWhole && version !== undefined) {
-        const { items, version: kept, more } = await feed(api, typeName, { version, limit: perPage });
+        const {
+          items,
+          version: kept,
+          more,
+        } = await feed(api, typeName, { version, limit: perPage });
         return { records: await records(api, items), next: more ? kept : undefined, kept };
       }
       // Read before the list, so that changes meanwhile are read again.
-      const kept = place === null ? (await feed(api, typeName, { limit: 1 })).version : (version ?? '');
+      const kept =
+        place === null ? (await feed(api, typeName, { limit: 1 })).version : (version ?? '');
       const { items, next } = await walk(api, typeName, place, { resultsLimit: perPage, ...more });
       return { records: await records(api, items), next, kept };
     },
@@ -33,7 +38,10 @@ const listFeed = (
 
 /** The names of the customer's groups. Those that every database has begin with `Group`. */
 async function groupNames(api: Api): Promise<Map<unknown, unknown>> {
-  const groups = (await get(api, 'Group')).map((group) => [field(group, 'id'), field(group, 'name')]);
+  const groups = (await get(api, 'Group')).map((group) => [
+    field(group, 'id'),
+    field(group, 'name'),
+  ]);
   const own = groups.filter(([id]) => !String(id).startsWith('Group'));
   return new Map(own.map(([id, name]) => [id, typeof name === 'string' ? name.trim() : name]));
 }
@@ -105,7 +113,10 @@ export const geotab: Connector<Api> = {
         // The window is by end time.
         async page(api, { from, to }, after) {
           const search = { fromDate: iso(from), toDate: iso(to) };
-          const { items, next } = await walk(api, 'Trip', after, { search, resultsLimit: tripsPerPage });
+          const { items, next } = await walk(api, 'Trip', after, {
+            search,
+            resultsLimit: tripsPerPage,
+          });
           return { records: items.map(tripRecord), next };
         },
       },

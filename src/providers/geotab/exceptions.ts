@@ -1,5 +1,12 @@
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
-import { type Feed, type Json, type Page, Problem, type ProviderRecord, type Window } from '../connector.ts';
+import {
+  type Feed,
+  type Json,
+  type Page,
+  Problem,
+  type ProviderRecord,
+  type Window,
+} from '../connector.ts';
 import { openDays } from '../crash.ts';
 import { at, field, fitting, iso, listAt, msOf, place } from '../read.ts';
 import {
@@ -104,7 +111,9 @@ const byUrgency = (seen: Seen[], now: number): Seen[] => {
 /** When to look again for something of that age: ever less often. */
 export function nextTry(madeAt: number, now: number, lastsMs = waitsMs): number | undefined {
   const age = Math.max(0, now - madeAt);
-  return age >= lastsMs ? undefined : now + Math.min(Math.max(minuteMs, age), waitsMs, lastsMs - age);
+  return age >= lastsMs
+    ? undefined
+    : now + Math.min(Math.max(minuteMs, age), waitsMs, lastsMs - age);
 }
 
 /** An exception of a page, if its rule is taken. */
@@ -145,10 +154,16 @@ function recordsOf(
     const isLacking = location === null || isNoAccidentYet || mayBeConfirmed(item);
     const lastsMs = isNoAccidentYet ? openDays * dayMs : waitsMs;
     const next = isValid(item) && isLacking ? nextTry(madeAt(item), now, lastsMs) : undefined;
-    if (isLate && now - madeAt(item) < openDays * dayMs) again.push({ item, word, vin, location, at: now });
+    if (isLate && now - madeAt(item) < openDays * dayMs)
+      again.push({ item, word, vin, location, at: now });
     else if (next !== undefined) again.push({ item, word, vin, location, at: next });
   }
-  return { records, vehicles: [...devices.values()].map((device) => vehicleRecord(device)), again, notified };
+  return {
+    records,
+    vehicles: [...devices.values()].map((device) => vehicleRecord(device)),
+    again,
+    notified,
+  };
 }
 
 /** What is found of exceptions; `isLate` if it is to be looked up at the next pull, as nothing could be now. */
@@ -161,7 +176,8 @@ type Found = {
 
 /** Nothing, if Geotab does not work: events do not wait for their place. */
 function unlessWorking(error: unknown): Found {
-  if (error instanceof Problem) return { places: [], devices: new Map(), twins: new Map(), isLate: true };
+  if (error instanceof Problem)
+    return { places: [], devices: new Map(), twins: new Map(), isLate: true };
   throw error;
 }
 
@@ -172,7 +188,9 @@ function unlessWorking(error: unknown): Found {
  */
 async function lookUp(api: Api, seen: Seen[], now: number): Promise<Found> {
   const items = seen.map(({ item }) => item);
-  const ids = new Set(items.map((item) => reference(item, 'device')).filter((id) => typeof id === 'string'));
+  const ids = new Set(
+    items.map((item) => reference(item, 'device')).filter((id) => typeof id === 'string'),
+  );
   const crashes = items.filter(isCollision);
   const [near = [], found = [], beside = []] = await getAll(api, [
     items.map((item) => positionsOf(item, narrowMs)),
@@ -182,7 +200,8 @@ async function lookUp(api: Api, seen: Seen[], now: number): Promise<Found> {
   const places = items.map((item, i) => nearest(item, near[i], narrowMs));
   const left = items.filter((item, i) => places[i] === null && now - madeAt(item) >= preciseMs);
   const [wide = []] = await getAll(api, [left.map((item) => positionsOf(item, wideMs))]);
-  for (const [i, item] of left.entries()) places[items.indexOf(item)] = nearest(item, wide[i], wideMs);
+  for (const [i, item] of left.entries())
+    places[items.indexOf(item)] = nearest(item, wide[i], wideMs);
   const devices = found.flatMap((list) => list.slice(0, 1));
   const { length } = collisionRules;
   const twins = crashes.map((item, i) => {
@@ -241,7 +260,8 @@ function nearest(item: unknown, positions: unknown[] = [], spanMs: number): unkn
   const found = positions.flatMap((position) => {
     const [latitude, longitude] = [at(position, 'latitude'), at(position, 'longitude')];
     const offMs = Math.abs(msOf(at(position, 'dateTime')) - beganAt(item));
-    const isPlace = typeof latitude === 'number' && typeof longitude === 'number' && offMs <= spanMs;
+    const isPlace =
+      typeof latitude === 'number' && typeof longitude === 'number' && offMs <= spanMs;
     const location = isPlace ? place(latitude, longitude) : null;
     return location === null ? [] : [{ location, offMs }];
   });
@@ -275,7 +295,10 @@ async function historyPage(api: Api, window: Window, cursor: Json): Promise<Page
     api,
     Object.keys(rules.words).map((id) => {
       const search = { fromDate: iso(from), toDate: iso(to), ruleSearch: { id } };
-      return { method: 'Get', params: { typeName: 'ExceptionEvent', search, resultsLimit: perRule } };
+      return {
+        method: 'Get',
+        params: { typeName: 'ExceptionEvent', search, resultsLimit: perRule },
+      };
     }),
   );
   const found = lists.map((list) => listAt(list));

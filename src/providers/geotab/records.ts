@@ -24,7 +24,10 @@ import {
 export const isVehicle = (item: unknown): boolean => at(item, 'deviceType') !== 'None';
 
 /** A vehicle from a Device, with the names of the customer's groups by id. */
-export const vehicleRecord = (item: unknown, names?: ReadonlyMap<unknown, unknown>): ProviderRecord => ({
+export const vehicleRecord = (
+  item: unknown,
+  names?: ReadonlyMap<unknown, unknown>,
+): ProviderRecord => ({
   kind: 'vehicle',
   sourceId: field(item, 'id'),
   name: field(item, 'name') ?? field(item, 'id'),
@@ -33,7 +36,9 @@ export const vehicleRecord = (item: unknown, names?: ReadonlyMap<unknown, unknow
   model: field(item, 'vinInfoModel'),
   year: yearIn(at(item, 'vinInfoYear')),
   licensePlate: field(item, 'licensePlate'),
-  groups: fittingGroups(itemsAt(item, 'groups').map((group) => names?.get(reference({ group }, 'group')))),
+  groups: fittingGroups(
+    itemsAt(item, 'groups').map((group) => names?.get(reference({ group }, 'group'))),
+  ),
   status: isActive(item) ? 'active' : 'inactive',
 });
 
@@ -101,7 +106,8 @@ export function timeAt(value: unknown, name: string): unknown {
 }
 
 /** Whether `activeTo` of a vehicle or user is in the future. */
-export const isActive = (value: unknown): boolean => !(msOf(field(value, 'activeTo')) <= Date.now());
+export const isActive = (value: unknown): boolean =>
+  !(msOf(field(value, 'activeTo')) <= Date.now());
 
 /** Collision rules, and whether Geotab's own analysis confirms or dismisses their events. */
 const collisions: { [rule: string]: { isAnalysed: boolean; severity?: string } } = {
@@ -152,7 +158,9 @@ export const twinMs = minuteMs;
  * notified by before, otherwise of the first. It is real while an analysed one, otherwise any, is valid.
  */
 export function collisionOf(item: unknown, all: unknown[], notified: readonly string[]) {
-  const ids = all.toSorted((a, b) => madeAt(a) - madeAt(b) || (idOf(a) < idOf(b) ? -1 : 1)).map(idOf);
+  const ids = all
+    .toSorted((a, b) => madeAt(a) - madeAt(b) || (idOf(a) < idOf(b) ? -1 : 1))
+    .map(idOf);
   const analysed = all.filter(mayBeConfirmed);
   const counting = analysed.length > 0 ? analysed : all;
   return {
@@ -191,12 +199,16 @@ const kept = [
 export function briefly(item: unknown): { [name: string]: unknown } {
   const { maxSpeed, speedLimit } = sameFields(at(item, 'details'), 'maxSpeed', 'speedLimit');
   const details = maxSpeed === null && speedLimit === null ? null : { maxSpeed, speedLimit };
-  const all = [...kept.map((name) => [name, reference(item, name)] as const), ['details', details] as const];
+  const all = [
+    ...kept.map((name) => [name, reference(item, name)] as const),
+    ['details', details] as const,
+  ];
   return Object.fromEntries(all.filter(([, value]) => value !== null));
 }
 
 /** When Geotab made an exception known; 0 if it does not say. */
 export const madeAt = (item: unknown): number =>
-  [timeAt(item, 'createdDateTime'), timeAt(item, 'activeFrom')].map(msOf).find(Number.isFinite) ?? 0;
+  [timeAt(item, 'createdDateTime'), timeAt(item, 'activeFrom')].map(msOf).find(Number.isFinite) ??
+  0;
 
 export const beganAt = (item: unknown): number => msOf(at(item, 'activeFrom'));

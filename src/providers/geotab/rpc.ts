@@ -55,7 +55,10 @@ const rpc = (api: Api, method: string, params: object): Promise<unknown> =>
 const callsAtOnce = 25;
 
 /** Calls methods in bulk, and returns their results in order. If one fails, all do. @throws Problem */
-export async function rpcAll(api: Api, calls: { method: string; params: object }[]): Promise<unknown[]> {
+export async function rpcAll(
+  api: Api,
+  calls: { method: string; params: object }[],
+): Promise<unknown[]> {
   const parts = partsOf(calls, callsAtOnce);
   const results = await withSession(api, (session) =>
     Promise.all(parts.map((part) => callIn(api, session, 'ExecuteMultiCall', { calls: part }))),
@@ -79,7 +82,8 @@ async function withSession<T>(api: Api, work: (session: Session) => Promise<T>):
   }
 }
 
-const isDead = (error: unknown) => error instanceof GeotabError && error.type === 'InvalidUserException';
+const isDead = (error: unknown) =>
+  error instanceof GeotabError && error.type === 'InvalidUserException';
 
 const callIn = (api: Api, { server, credentials }: Session, method: string, params: object) =>
   send(api, server, method, { ...params, credentials });
@@ -98,7 +102,8 @@ async function authenticate(api: Api): Promise<Session> {
   try {
     result = await send(api, authServer, 'Authenticate', { database, userName, password });
   } catch (error) {
-    if (isDead(error)) throw new Problem('refused', 'refuses the user, the password or the database');
+    if (isDead(error))
+      throw new Problem('refused', 'refuses the user, the password or the database');
     throw error;
   }
   if (typeof at(result, 'credentials', 'sessionId') !== 'string')
@@ -111,7 +116,8 @@ async function authenticate(api: Api): Promise<Session> {
 
 /** The server of a session: `path` is `ThisServer`, or a bare host, which must be Geotab's own. */
 function serverAt({ authServer, access }: Api, path: unknown): string {
-  if (path === undefined || path === null || path === '' || path === 'ThisServer') return authServer;
+  if (path === undefined || path === null || path === '' || path === 'ThisServer')
+    return authServer;
   const server = typeof path === 'string' ? originOf(path) : undefined;
   if (server) {
     const { host, hostname } = new URL(server);
@@ -145,7 +151,9 @@ const maxType = 100;
 
 function typeOf(error: unknown): string {
   const type = at(error, 'data', 'type') ?? at(error, 'errors', 0, 'name');
-  return typeof type === 'string' && isPrintable(type) ? type.slice(0, maxType) : 'an error without a type';
+  return typeof type === 'string' && isPrintable(type)
+    ? type.slice(0, maxType)
+    : 'an error without a type';
 }
 
 /** How long to wait: `Retry-After`, or until the limit is reset, which every response says. */
@@ -161,7 +169,8 @@ function waitOf(headers: Headers): number | undefined {
 /** The origin of a server, which may be a bare host; undefined if it is invalid. */
 export function originOf(server: string): string | undefined {
   const url = URL.parse(server.includes('://') ? server : `https://${server}`);
-  const isBare = url && `${url.pathname}${url.search}${url.hash}${url.username}${url.password}` === '/';
+  const isBare =
+    url && `${url.pathname}${url.search}${url.hash}${url.username}${url.password}` === '/';
   return isBare && /^https?:$/.test(url.protocol) ? url.origin : undefined;
 }
 
@@ -204,6 +213,7 @@ export async function feed(
   });
   const items = listAt(result, 'data');
   const version = at(result, 'toVersion');
-  if (typeof version !== 'string' || version === '') throw new Problem('unexpected', 'returns no version');
+  if (typeof version !== 'string' || version === '')
+    throw new Problem('unexpected', 'returns no version');
   return { items, version, more: items.length >= asked };
 }

@@ -42,7 +42,11 @@ export async function currentRules(api: Api, kept: Rules | undefined): Promise<R
 }
 
 /** A rule with its incident label, from its id or name; the connection's own map takes precedence. */
-function wordOf({ access: { incidentTypeMap } }: Api, id: unknown, name?: unknown): [string, string][] {
+function wordOf(
+  { access: { incidentTypeMap } }: Api,
+  id: unknown,
+  name?: unknown,
+): [string, string][] {
   if (typeof id !== 'string' || id.length > maxWord) return [];
   const feed = { provider: 'geotab', incidentTypeMap };
   const words = typeof name === 'string' && name.length <= maxWord ? [id, name.trim()] : [id];

@@ -81,7 +81,13 @@ export const startOf = (item: unknown): number => msOf(at(item, 'start_time'));
 const daysPerCall = 14;
 
 /** A page of what began in a window, from the newest; what follows is older if it `isPast`. */
-export async function windowPage(api: Api, list: List, { from, to }: Window, place: Json, query: Query = {}) {
+export async function windowPage(
+  api: Api,
+  list: List,
+  { from, to }: Window,
+  place: Json,
+  query: Query = {},
+) {
   const [first, last] = [dayOf(from) - dayMs, dayOf(to) + dayMs];
   const { end, no } = (place as { end: number; no: number } | null) ?? { end: last, no: 1 };
   const begin = Math.max(first, end - (daysPerCall - 1) * dayMs);

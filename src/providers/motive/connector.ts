@@ -13,8 +13,16 @@ const companies: List = { path: '/v1/companies', many: 'companies', one: 'compan
 const groups: List = { path: '/v1/groups', many: 'groups', one: 'group' };
 const users: List = { path: '/v1/users', many: 'users', one: 'user' };
 const vehicles: List = { path: '/v1/vehicles', many: 'vehicles', one: 'vehicle' };
-const periods: List = { path: '/v1/driving_periods', many: 'driving_periods', one: 'driving_period' };
-const speeding: List = { path: '/v1/speeding_events', many: 'speeding_events', one: 'speeding_event' };
+const periods: List = {
+  path: '/v1/driving_periods',
+  many: 'driving_periods',
+  one: 'driving_period',
+};
+const speeding: List = {
+  path: '/v1/speeding_events',
+  many: 'speeding_events',
+  one: 'speeding_event',
+};
 
 const overlapMs = 5 * 60_000;
 
@@ -159,7 +167,9 @@ export const motive: Connector<Api> = {
       everyMinutes: 5,
       overlapMs,
       read: (api, pass) =>
-        tripPage(api, recent(pass, tripDays * dayMs), pass.place, { updated_after: changedSince(pass) }),
+        tripPage(api, recent(pass, tripDays * dayMs), pass.place, {
+          updated_after: changedSince(pass),
+        }),
       history: { windowDays: 11, page: tripPage },
     }),
     // Each minute the crashes are looked up, then changes of both lists are read.

@@ -23,7 +23,10 @@ export function reviewOf(item: unknown): 'confirmed' | 'dismissed' | undefined {
 
 const isCrash = (item: unknown): boolean => typeOf(item) === 'crash';
 
-function crashOf(item: unknown, { isConfirmed, level }: { isConfirmed: boolean; level: number }): Crash {
+function crashOf(
+  item: unknown,
+  { isConfirmed, level }: { isConfirmed: boolean; level: number },
+): Crash {
   const review = reviewOf(item);
   const reportUrl = videoOf(item);
   const reached = review === 'confirmed' || isConfirmed ? 2 : 1;
@@ -45,7 +48,8 @@ function crashOf(item: unknown, { isConfirmed, level }: { isConfirmed: boolean; 
 /** The links to videos by name, whose signatures are valid for about two days. */
 function videosOf(item: unknown): [name: string, url: string][] {
   const videos = at(item, 'camera_media', 'downloadable_videos');
-  if (at(item, 'camera_media', 'available') !== true || typeof videos !== 'object' || !videos) return [];
+  if (at(item, 'camera_media', 'available') !== true || typeof videos !== 'object' || !videos)
+    return [];
   const isLink = (entry: [string, unknown]): entry is [string, string] =>
     typeof entry[1] === 'string' && URL.parse(entry[1])?.protocol === 'https:';
   return Object.entries(videos).filter(isLink);
@@ -66,7 +70,10 @@ const isOld = (item: unknown, now: number): boolean => startOf(item) < now - ope
 export function eventRecords(item: unknown, now: number, open: OpenCrash[]): ProviderRecord[] {
   const event = eventRecord(item);
   if (!isCrash(item) || open.some(({ id }) => id === event.sourceId)) return [event];
-  return [event, ...crashRecords(event, crashOf(item, { isConfirmed: isOld(item, now), level: 0 }))];
+  return [
+    event,
+    ...crashRecords(event, crashOf(item, { isConfirmed: isOld(item, now), level: 0 })),
+  ];
 }
 
 /** With more pages of crashes than this, none is dismissed for being absent. */
@@ -89,8 +96,12 @@ export type Crashes = { open: OpenCrash[]; lookedAt: number };
  */
 export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number) {
   const isAll = now - lookedAt > allMs;
-  const oldest = lookedAt === 0 ? [now - openDays * dayMs] : open.map((crash) => msOf(crash.startedAt));
-  const from = Math.min(dayOf(now) - 2 * dayMs, ...(isAll ? oldest : []).map((ms) => dayOf(ms) - dayMs));
+  const oldest =
+    lookedAt === 0 ? [now - openDays * dayMs] : open.map((crash) => msOf(crash.startedAt));
+  const from = Math.min(
+    dayOf(now) - 2 * dayMs,
+    ...(isAll ? oldest : []).map((ms) => dayOf(ms) - dayMs),
+  );
   const query = { ...days(from, dayOf(now) + dayMs), ...allCrashes };
   const { items, isWhole } = await readAll(api, query);
   const listed = items.filter(isCrash);
@@ -116,7 +127,10 @@ export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number)
 }
 
 /** A link to the video of a crash that can be opened now; null if Motive has none any more. @throws Problem */
-export async function reportLink(api: Api, { at, isIts }: { at: number; isIts(id: unknown): boolean }) {
+export async function reportLink(
+  api: Api,
+  { at, isIts }: { at: number; isIts(id: unknown): boolean },
+) {
   const around = days(dayOf(at) - dayMs, dayOf(at) + dayMs);
   const { items } = await readAll(api, { ...around, ...allCrashes });
   return videoLinkOf(items.find((item) => isIts(idAt(item, 'id'))));

@@ -13,7 +13,10 @@ import {
 } from '../read.ts';
 
 /** A vehicle of `/v1/vehicles`, with the names of its groups by id. */
-export function vehicleRecord(item: unknown, groupNames: ReadonlyMap<unknown, unknown>): ProviderRecord {
+export function vehicleRecord(
+  item: unknown,
+  groupNames: ReadonlyMap<unknown, unknown>,
+): ProviderRecord {
   return {
     ...briefVehicle(item),
     sourceUpdatedAt: field(item, 'updated_at'),
@@ -39,7 +42,8 @@ export const driverRecord = (item: unknown): ProviderRecord => ({
   kind: 'driver',
   sourceId: idAt(item, 'id'),
   sourceUpdatedAt: field(item, 'updated_at'),
-  name: joinedFields(item, 'first_name', 'last_name') ?? field(item, 'username') ?? idAt(item, 'id'),
+  name:
+    joinedFields(item, 'first_name', 'last_name') ?? field(item, 'username') ?? idAt(item, 'id'),
   email: field(item, 'email'),
   phone: phoneOf(item),
   licenseState: field(item, 'drivers_license_state'),
@@ -67,7 +71,11 @@ const happening = (kind: ProviderRecord['kind'], item: unknown): ProviderRecord 
 export function tripRecord(item: unknown): ProviderRecord {
   const begun = {
     ...happening('trip', item),
-    startLocation: place(numeric(item, 'origin_lat'), numeric(item, 'origin_lon'), at(item, 'origin')),
+    startLocation: place(
+      numeric(item, 'origin_lat'),
+      numeric(item, 'origin_lon'),
+      at(item, 'origin'),
+    ),
   };
   if (at(item, 'status') !== 'complete') return { ...begun, endedAt: null };
   const [from, to] = [numeric(item, 'start_kilometers'), numeric(item, 'end_kilometers')];
@@ -104,14 +112,16 @@ export const isDismissed = (item: unknown): boolean =>
 export function speedingRecord(item: unknown): ProviderRecord {
   const id = idAt(item, 'id');
   const limit =
-    numeric(item, 'max_posted_speed_limit_in_kph') ?? numeric(item, 'min_posted_speed_limit_in_kph');
+    numeric(item, 'max_posted_speed_limit_in_kph') ??
+    numeric(item, 'min_posted_speed_limit_in_kph');
   return {
     ...happening('safetyEvent', item),
     sourceId: id === null ? null : `speeding:${id}`,
     incidentTypes: ['speeding'],
     eventRisk: riskOf(item),
     location: place(numeric(item, 'start_lat'), numeric(item, 'start_lon')),
-    maxSpeedKph: numeric(item, 'max_vehicle_speed') ?? sum(limit, numeric(item, 'max_over_speed_in_kph')),
+    maxSpeedKph:
+      numeric(item, 'max_vehicle_speed') ?? sum(limit, numeric(item, 'max_over_speed_in_kph')),
     speedLimitKph: limit,
     withdrawn: isDismissed(item) || null,
   };
@@ -134,7 +144,9 @@ const risks: { [severity: string]: number } = { low: 2, medium: 3, high: 4, crit
 
 function riskOf(item: unknown): number | null {
   const severity = field(item, 'metadata', 'severity') ?? field(item, 'severity');
-  return typeof severity === 'string' && Object.hasOwn(risks, severity) ? (risks[severity] ?? null) : null;
+  return typeof severity === 'string' && Object.hasOwn(risks, severity)
+    ? (risks[severity] ?? null)
+    : null;
 }
 
 const greater = (a: unknown, b: unknown): unknown =>

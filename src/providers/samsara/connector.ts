@@ -1,5 +1,12 @@
 import { call } from '../call.ts';
-import { type Access, type Connector, type Feed, type Json, type Page, Problem } from '../connector.ts';
+import {
+  type Access,
+  type Connector,
+  type Feed,
+  type Json,
+  type Page,
+  Problem,
+} from '../connector.ts';
 import { followAll, type OpenCrash } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { wantedNames } from '../pick.ts';
@@ -28,7 +35,10 @@ async function get(api: Api, path: string, query: Query): Promise<unknown> {
 
 /** A page of one of Samsara's lists, and the next cursor; null after the last. */
 async function page(api: Api, path: string, query: Query, after: Json) {
-  const reply = await get(api, path, { ...query, after: typeof after === 'string' ? after : undefined });
+  const reply = await get(api, path, {
+    ...query,
+    after: typeof after === 'string' ? after : undefined,
+  });
   const items = listAt(reply, 'data');
   const cursor = field(reply, 'pagination', 'endCursor');
   const more = at(reply, 'pagination', 'hasNextPage') === true;
@@ -70,9 +80,20 @@ async function eventPage(api: Api, query: Query, after: Json, known: OpenCrash[]
 const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(api, cursor, since) {
-    const place = (cursor as Progress | null) ?? { after: null, from: since, newest: since, open: [] };
+    const place = (cursor as Progress | null) ?? {
+      after: null,
+      from: since,
+      newest: since,
+      open: [],
+    };
     const query = { startTime: iso(place.from - overlapMs) };
-    const { items, cursor: after, more, read, open } = await eventPage(api, query, place.after, place.open);
+    const {
+      items,
+      cursor: after,
+      more,
+      read,
+      open,
+    } = await eventPage(api, query, place.after, place.open);
     const times = items.map((item) => msOf(at(item, 'updatedAtTime')));
     // A time in the future would skip everything before it.
     const newest = Math.max(place.newest, ...times.filter((ms) => ms <= Date.now()));
@@ -100,7 +121,12 @@ type TripPlace = { ids: string; after: Json; vehicles: Json };
 
 /** The ids of a page of vehicles, because `/trips/stream` needs them. */
 async function someVehicles(api: Api, after: Json): Promise<TripPlace> {
-  const { items, next = null } = await page(api, '/fleet/vehicles', { limit: vehiclesPerCall }, after);
+  const { items, next = null } = await page(
+    api,
+    '/fleet/vehicles',
+    { limit: vehiclesPerCall },
+    after,
+  );
   const ids = items.map((item) => at(item, 'id')).filter((id) => typeof id === 'string');
   return { ids: ids.join(','), after: null, vehicles: next };
 }
@@ -169,7 +195,9 @@ export const samsara: Connector<Api> = {
     return { name: at(me, 'data', 'name'), id: idFrom(at(me, 'data', 'id')) };
   },
   feeds: {
-    vehicles: listFeed(overlapMs, changesOf('/fleet/vehicles', [{}]), (items) => items.map(vehicleRecord)),
+    vehicles: listFeed(overlapMs, changesOf('/fleet/vehicles', [{}]), (items) =>
+      items.map(vehicleRecord),
+    ),
     // Without the status only active drivers are returned.
     drivers: listFeed(
       overlapMs,
@@ -194,7 +222,11 @@ export const samsara: Connector<Api> = {
 };
 
 /** Whether Samsara signed a call: `v1:<seconds>:<body>`, with the bytes of the secret, which is base64. */
-async function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean> {
+async function isSigned(
+  headers: Headers,
+  body: Uint8Array<ArrayBuffer>,
+  secret: string,
+): Promise<boolean> {
   const timestamp = headers.get('x-samsara-timestamp') ?? '';
   const [version, hex = ''] = (headers.get('x-samsara-signature') ?? '').split('=');
   if (version !== 'v1' || !isRecent(Number(timestamp) * 1000)) return false;

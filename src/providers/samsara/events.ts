@@ -23,7 +23,8 @@ const isIncident = (label: string) =>
 
 /** Whether an event describes an incident: one without labels does not. */
 const isWorthTelling = (item: unknown): boolean =>
-  labelsOf(item).some(({ label }) => isIncident(label)) && !praise.includes(String(at(item, 'eventState')));
+  labelsOf(item).some(({ label }) => isIncident(label)) &&
+  !praise.includes(String(at(item, 'eventState')));
 
 /** A safety event; one without an incident dismisses a crash alone. */
 export function assess(item: unknown): Assessment {
@@ -45,7 +46,11 @@ export function assess(item: unknown): Assessment {
   };
   const crash = crashOf(item);
   const [vin, accelerationG] = [field(item, 'asset', 'vin'), field(item, 'maxAccelerationGForce')];
-  return { event, crash: crash && { vin, accelerationG, ...crash }, isKnown: !isWorthTelling(item) };
+  return {
+    event,
+    crash: crash && { vin, accelerationG, ...crash },
+    isKnown: !isWorthTelling(item),
+  };
 }
 
 const isMinor = (item: unknown): boolean =>
@@ -61,7 +66,8 @@ export function crashOf(item: unknown) {
   const crash = labelsOf(item).find(({ label }) => /^crash$/i.test(label));
   if (!crash) return undefined;
   const state = String(at(item, 'eventState'));
-  const isConfirmed = confirmed.includes(state) || isMinor(item) || crash.source === 'userGenerated';
+  const isConfirmed =
+    confirmed.includes(state) || isMinor(item) || crash.source === 'userGenerated';
   const media = itemsAt(item, 'media');
   const isReady = isConfirmed && (media.length > 0 || state === 'coached');
   return {
@@ -145,7 +151,11 @@ export function tripRecord(item: unknown): ProviderRecord {
 
 /** A location under a name. */
 const placeIn = (item: unknown, name: string): unknown =>
-  place(at(item, name, 'latitude'), at(item, name, 'longitude'), addressOf(at(item, name, 'address')));
+  place(
+    at(item, name, 'latitude'),
+    at(item, name, 'longitude'),
+    addressOf(at(item, name, 'address')),
+  );
 
 /** Any part of Samsara's address can be missing: `11 Market Street, Springfield, California`. */
 function addressOf(address: unknown): string {
@@ -154,5 +164,7 @@ function addressOf(address: unknown): string {
     return typeof found === 'string' ? found.trim() : '';
   };
   const street = [part('streetNumber'), part('street')].filter(Boolean).join(' ');
-  return [street || part('pointOfInterest'), part('city'), part('state')].filter(Boolean).join(', ');
+  return [street || part('pointOfInterest'), part('city'), part('state')]
+    .filter(Boolean)
+    .join(', ');
 }

@@ -12,7 +12,15 @@ import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { wantedNames } from '../pick.ts';
 import { at, field, idFrom, iso, itemsAt, listAt, msOf, nameFrom, namesOf } from '../read.ts';
 import { isHmac, isRecent } from '../signature.ts';
-import { crashOf, driverRecord, eventRecord, idOf, tripRecord, vehicleOf, vehicleRecord } from './records.ts';
+import {
+  crashOf,
+  driverRecord,
+  eventRecord,
+  idOf,
+  tripRecord,
+  vehicleOf,
+  vehicleRecord,
+} from './records.ts';
 
 type Keys = { secretKey: string; connectionToken: string };
 
@@ -75,7 +83,10 @@ const groupNames = (api: Api, items: unknown[]): Promise<Map<unknown, unknown>> 
   );
 
 /** What began in a window; whether its end is inclusive is unknown. */
-const startedIn = ({ from, to }: Window) => ({ startedAfter: iso(from - 1), startedBefore: iso(to) });
+const startedIn = ({ from, to }: Window) => ({
+  startedAfter: iso(from - 1),
+  startedBefore: iso(to),
+});
 
 async function tripPage(api: Api, query: Query, place: Json) {
   const { items, next } = await page(api, '/trips', query, place);
@@ -161,13 +172,17 @@ export const terminal: Connector<Api> = {
       everyMinutes: 5,
       overlapMs,
       read: (api, { from, place }) => tripPage(api, { modifiedAfter: iso(from) }, place),
-      history: { windowDays: 14, page: (api, window, place) => tripPage(api, startedIn(window), place) },
+      history: {
+        windowDays: 14,
+        page: (api, window, place) => tripPage(api, startedIn(window), place),
+      },
     }),
     // Terminal often receives events hours late. Crashes that may still become something else are kept.
     events: inPasses<Api, OpenCrash[]>({
       everyMinutes: 1,
       overlapMs,
-      read: (api, { from, place }, kept = []) => eventPage(api, { modifiedAfter: iso(from) }, place, kept),
+      read: (api, { from, place }, kept = []) =>
+        eventPage(api, { modifiedAfter: iso(from) }, place, kept),
       history: {
         windowDays: 7,
         isExact: true,
@@ -191,8 +206,13 @@ const mostSignatures = 10;
  * Whether Terminal signed a call, as Svix does: `<id>.<seconds>.<body>`, with a secret in base64
  * after `whsec_`. During a rotation there are several signatures, of which any will do.
  */
-async function isSigned(headers: Headers, body: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean> {
-  const header = (name: string) => headers.get(`svix-${name}`) ?? headers.get(`webhook-${name}`) ?? '';
+async function isSigned(
+  headers: Headers,
+  body: Uint8Array<ArrayBuffer>,
+  secret: string,
+): Promise<boolean> {
+  const header = (name: string) =>
+    headers.get(`svix-${name}`) ?? headers.get(`webhook-${name}`) ?? '';
   const [id, timestamp] = [header('id'), header('timestamp')];
   if (!id || !timestamp || !isRecent(Number(timestamp) * 1000)) return false;
   const signatures = header('signature')

@@ -20,7 +20,10 @@ export const idOf = (reference: unknown): unknown =>
   typeof reference === 'object' ? field(reference, 'id') : field({ reference }, 'reference');
 
 /** A vehicle of `/vehicles`, with the names of its groups by id. */
-export function vehicleRecord(item: unknown, groupNames?: ReadonlyMap<unknown, unknown>): ProviderRecord {
+export function vehicleRecord(
+  item: unknown,
+  groupNames?: ReadonlyMap<unknown, unknown>,
+): ProviderRecord {
   const nameOf = (group: unknown) => field(group, 'name') ?? groupNames?.get(idOf(group));
   return {
     kind: 'vehicle',
@@ -73,20 +76,26 @@ export function tripRecord(item: unknown): ProviderRecord {
 }
 
 /** A safety event of `/safety/events`, by the provider's own label if the connection's map has it. */
-export const eventRecord = (item: unknown, ownWords: Access['incidentTypeMap']): ProviderRecord => ({
+export const eventRecord = (
+  item: unknown,
+  ownWords: Access['incidentTypeMap'],
+): ProviderRecord => ({
   ...happening('safetyEvent', item),
   incidentTypes: wordsOf(item, ownWords),
   issuedOn: field(item, 'metadata', 'addedAt'),
   location: usablePlace(placeIn(item, 'startLocation'), placeIn(item, 'endLocation')),
   maxSpeedKph: field(item, 'stats', 'maximumSpeed'),
-  speedLimitKph: field(item, 'stats', 'roadSpeedLimit') ?? field(item, 'extensions', 'here', 'speedLimit'),
+  speedLimitKph:
+    field(item, 'stats', 'roadSpeedLimit') ?? field(item, 'extensions', 'here', 'speedLimit'),
   withdrawn:
-    itemsAt(item, 'raw').some((one) => withdrawals.get(providerOf(one))?.(dataOf(one)) === true) || null,
+    itemsAt(item, 'raw').some((one) => withdrawals.get(providerOf(one))?.(dataOf(one)) === true) ||
+    null,
 });
 
 /** The record of the provider itself, which comes with an event. */
 const providerOf = (raw: unknown): string => String(at(raw, 'provider'));
-const dataOf = (raw: unknown): unknown => at(raw, 'data', 'driver_performance_event') ?? at(raw, 'data');
+const dataOf = (raw: unknown): unknown =>
+  at(raw, 'data', 'driver_performance_event') ?? at(raw, 'data');
 
 /** Whether it says that the event was none, by the rules by which we read it ourselves. */
 const withdrawals = new Map<string, (data: unknown) => boolean>([
@@ -129,7 +138,9 @@ function forceOf(item: unknown): number | undefined {
 }
 
 const hasVideo = (item: unknown): boolean =>
-  ['frontFacing', 'rearFacing'].some((camera) => at(item, 'cameraMedia', camera, 'available') === true);
+  ['frontFacing', 'rearFacing'].some(
+    (camera) => at(item, 'cameraMedia', camera, 'available') === true,
+  );
 
 type Verdict = 'confirmed' | 'dismissed' | undefined;
 
@@ -150,5 +161,7 @@ function verdictOfSamsara(data: unknown): Verdict {
 /** The verdict in the provider's own records, which Terminal gives along with an event. */
 function verdictOf(item: unknown): Verdict {
   const verdicts = itemsAt(item, 'raw').map((one) => rules.get(providerOf(one))?.(dataOf(one)));
-  return verdicts.includes('dismissed') ? 'dismissed' : verdicts.find((verdict) => verdict !== undefined);
+  return verdicts.includes('dismissed')
+    ? 'dismissed'
+    : verdicts.find((verdict) => verdict !== undefined);
 }

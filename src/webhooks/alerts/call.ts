@@ -44,15 +44,23 @@ export async function email(env: Env, to: string, message: AlertMessage): Promis
 }
 
 /** Sends a message to a channel. Never throws. */
-export async function post(env: Env, { id, kind, address }: Target, message: AlertMessage): Promise<Problem> {
+export async function post(
+  env: Env,
+  { id, kind, address }: Target,
+  message: AlertMessage,
+): Promise<Problem> {
   const { allowLoopbackReceivers: allowLoopback } = config(env);
   const url = await unseal(env, id, address).then(
     ({ url }) => url,
     () => undefined,
   );
   if (url === undefined) return 'has an address that we can no longer decrypt. Enter it again';
-  if (receiverProblem(url, { allowLoopback })) return failureDescription({ result: 'blocked address' });
-  const headers = { 'Content-Type': 'application/json', 'User-Agent': `FleetDataService/${version}` };
+  if (receiverProblem(url, { allowLoopback }))
+    return failureDescription({ result: 'blocked address' });
+  const headers = {
+    'Content-Type': 'application/json',
+    'User-Agent': `FleetDataService/${version}`,
+  };
   const body = channelBody(kind, message, Date.now());
   const outcome = await callOnce(url, { method: 'POST', headers, body }, channelTimeoutMs);
   if (outcome.result === 'success') return null;
@@ -61,7 +69,8 @@ export async function post(env: Env, { id, kind, address }: Target, message: Ale
   // Slack gives the reason as one word, such as `channel_is_archived`. Other text may repeat a secret.
   const { result, status } = outcome; // the address is a secret, and a redirect may repeat it
   return (
-    failureDescription({ result, status }, 'returned') + (/^[a-z_]{3,60}$/.test(said) ? `: ${said}` : '')
+    failureDescription({ result, status }, 'returned') +
+    (/^[a-z_]{3,60}$/.test(said) ? `: ${said}` : '')
   );
 }
 
@@ -85,7 +94,11 @@ const formats: { [kind in ChannelKind]: (message: AlertMessage, at: number) => o
       section(`*${escaped(subject)}*\n${escaped(account)}`),
       ...fitting(parts).map(({ name, text, link }) =>
         section(
-          [name && `*${escaped(name)}:*`, escaped(text), link && `<${link.url}|${escaped(link.label)}>`]
+          [
+            name && `*${escaped(name)}:*`,
+            escaped(text),
+            link && `<${link.url}|${escaped(link.label)}>`,
+          ]
             .filter(Boolean)
             .join(' '),
         ),

@@ -38,11 +38,16 @@ export const Channel = v.object({
 export type Channel = v.InferInput<typeof Channel>;
 
 /** Checks what people enter; a known channel needs no url. @throws Refusal: invalid */
-export function parseChannel(draft: object, policy: ReceiverPolicy & { isNew: boolean }): ChannelInput {
+export function parseChannel(
+  draft: object,
+  policy: ReceiverPolicy & { isNew: boolean },
+): ChannelInput {
   const input = parse(ChannelInput, draft);
   if (input.url === '' && !policy.isNew) return input;
   const problem = receiverProblem(input.url, policy);
   if (problem)
-    throw invalid(urlProblems[problem].message, [{ field: 'url', message: urlProblems[problem].field }]);
+    throw invalid(urlProblems[problem].message, [
+      { field: 'url', message: urlProblems[problem].field },
+    ]);
   return input;
 }

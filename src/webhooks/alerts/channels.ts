@@ -18,7 +18,11 @@ export async function listChannels(env: Env, caller: Caller): Promise<Channel[]>
   return rows.map((row) => ({ ...row, getsAlerts: row.getsAlerts === 1 }));
 }
 
-export const findChannel = async (env: Env, caller: Caller, id: string): Promise<Channel | undefined> =>
+export const findChannel = async (
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<Channel | undefined> =>
   (await listChannels(env, caller)).find((channel) => channel.id === id);
 
 /** Adds a channel, or changes the `known` one. @throws Refusal: invalid; not found */

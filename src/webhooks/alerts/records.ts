@@ -18,9 +18,15 @@ const maxChanges = 50;
 const maxRecords = 250;
 
 /** Notifies of what rules ask for, in the transaction that advances in the accounts' changes. */
-export async function sendRecordAlerts(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
+export async function sendRecordAlerts(
+  env: Env,
+  now = Date.now(),
+  budget = newBudget(),
+): Promise<void> {
   const db = openDatabase(env);
-  await write(db)`delete from mail_feeds where account_id not in (select account_id from mail_rules)`;
+  await write(
+    db,
+  )`delete from mail_feeds where account_id not in (select account_id from mail_rules)`;
   let last = '';
   await inSteps(budget, async () => {
     const feeds = await read<{ id: string }>(db)`

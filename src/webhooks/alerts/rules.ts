@@ -33,14 +33,22 @@ export async function findMailRule(env: Env, caller: Caller, recipientId = '') {
     risk: found?.risk ?? null,
     groups: JSON.parse(found?.groups ?? 'null'),
   };
-  return { rule, groups: [...new Set([...groups.map(({ name }) => name), ...(rule.groups ?? [])])] };
+  return {
+    rule,
+    groups: [...new Set([...groups.map(({ name }) => name), ...(rule.groups ?? [])])],
+  };
 }
 
 /** What was received since is looked at again: the job may not have seen it. */
 const overlapMs = 60_000;
 
 /** Sets a user's rule for what is received from now on. */
-export async function setMailRule(env: Env, caller: Caller, userId: string, rule: MailRule): Promise<void> {
+export async function setMailRule(
+  env: Env,
+  caller: Caller,
+  userId: string,
+  rule: MailRule,
+): Promise<void> {
   await asCaller(env, caller, (db) => saveMailRule(db, caller, userId, rule), { repeatable: true });
 }
 
@@ -88,5 +96,11 @@ const followChanges = (db: Database, accountId: string) =>
     where exists (select 1 from mail_rules where account_id = ${accountId})
     on conflict do nothing`;
 
-export const deleteMailRule = (db: Database, { accountId }: { accountId: string }, recipientId: string) =>
-  write(db)`delete from mail_rules where recipient_id = ${recipientId} and account_id = ${accountId}`;
+export const deleteMailRule = (
+  db: Database,
+  { accountId }: { accountId: string },
+  recipientId: string,
+) =>
+  write(
+    db,
+  )`delete from mail_rules where recipient_id = ${recipientId} and account_id = ${accountId}`;

@@ -46,7 +46,11 @@ const sentAtOnce = 5;
 const maxRead = 2_000;
 
 /** Sends due messages, accounts in turn, one per recipient at a time. Returns how many it sent. */
-export async function sendMessages(env: Env, now = Date.now(), budget = newBudget()): Promise<number> {
+export async function sendMessages(
+  env: Env,
+  now = Date.now(),
+  budget = newBudget(),
+): Promise<number> {
   const db = openDatabase(env);
   await write(db)`delete from alerts_sent where day < ${dayOf(now)}`;
   let sent = 0;
@@ -166,7 +170,9 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
   ];
   const wait = [
     write(db)`insert or ignore into alerts_sent values (${nobody}, ${day}, 0, ${allEmails})`,
-    write(db)`update alert_messages set attempts = 0, due_at = ${(day + 1) * dayMs} where ${isOf(message)}`,
+    write(
+      db,
+    )`update alert_messages set attempts = 0, due_at = ${(day + 1) * dayMs} where ${isOf(message)}`,
   ];
   await transaction(db, [
     write(db)`

@@ -16,7 +16,14 @@ type WebhookItem = {
   lastFailure: Happened | null;
 };
 export type ConnectionItem = { id: string; name: string; subject: string; text: string };
-type RecordItem = { id: string; level: number; at: number; vehicle: string; risk?: number; types?: string[] };
+type RecordItem = {
+  id: string;
+  level: number;
+  at: number;
+  vehicle: string;
+  risk?: number;
+  types?: string[];
+};
 
 /** The level of an item about an accident that was a false alarm. A safety event has level 0. */
 export const falseAlarm = 4;
@@ -42,9 +49,14 @@ export function textsOf(
   const [first] = items;
   const others = total - items.length;
   if (others > 0)
-    parts.push({ text: `And ${others.toLocaleString('en')} more:`, link: { url: all, label: 'Show all' } });
+    parts.push({
+      text: `And ${others.toLocaleString('en')} more:`,
+      link: { url: all, label: 'Show all' },
+    });
   if (advice) parts.push({ text: advice });
-  const many = first ? `${subject(first)} and ${counted(total - 1, 'more', 'more')}` : `${total} more`;
+  const many = first
+    ? `${subject(first)} and ${counted(total - 1, 'more', 'more')}`
+    : `${total} more`;
   return {
     subject: total === 1 && first ? subject(first) : (subjects?.(total) ?? many),
     parts: parts.map((one) =>
@@ -92,7 +104,8 @@ const texts: {
   ),
   failed: ofWebhooks(
     'have failed',
-    (item) => `${counted(item.failed ?? 0, 'delivery', 'deliveries')} failed for good.${lately(item)}`,
+    (item) =>
+      `${counted(item.failed ?? 0, 'delivery', 'deliveries')} failed for good.${lately(item)}`,
     `We do not retry them. Once your receiver works, ${replay}`,
   ),
   working: ofWebhooks(

@@ -22,7 +22,8 @@ export function briefly({ result, status }: Happened): string {
 /** What a receiver does, to follow "Your receiver": "returns 410 Gone". `inTime` follows a status. */
 export function failureDescription(happened: Happened, returns = 'returns', inTime = ''): string {
   const { result, status, reason } = happened;
-  if (result === 'redirect') return [returns, `a redirect (${status})`, reason].filter(Boolean).join(' ');
+  if (result === 'redirect')
+    return [returns, `a redirect (${status})`, reason].filter(Boolean).join(' ');
   const hasStatus = result === 'success' || result === 'status';
   const does = hasStatus ? `${returns} ${nameOf(status)}${inTime}` : failures[result].does;
   return reason === undefined ? does : `${does}: ${reason}`;
@@ -35,7 +36,8 @@ export function outcomeOf(attempt: Happened & { durationMs: number }): string {
   return attempt.result === 'redirect' ? `${outcome} Redirects are not followed.` : outcome;
 }
 
-const nameOf = (status: number | undefined): string => `${status} ${names[status ?? 0] ?? ''}`.trim();
+const nameOf = (status: number | undefined): string =>
+  `${status} ${names[status ?? 0] ?? ''}`.trim();
 
 const names: { [status: number]: string } = {
   400: 'Bad Request',

@@ -1,5 +1,11 @@
 import { sql } from 'drizzle-orm';
-import { type Database, read, transaction, write, writeReturning } from '../../platform/db/database.ts';
+import {
+  type Database,
+  read,
+  transaction,
+  write,
+  writeReturning,
+} from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { afterAllIds, firstIdAt } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';

@@ -1,5 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, type Results, read, write, writeReturning } from '../../platform/db/database.ts';
+import {
+  type Database,
+  type Results,
+  read,
+  write,
+  writeReturning,
+} from '../../platform/db/database.ts';
 import { dumpedBytes } from '../../platform/db/dump.ts';
 import { uuidV7Sql } from '../../platform/db/id-sql.ts';
 import { maxWebhooks } from '../fields.ts';
@@ -43,7 +49,9 @@ export function fanOut(db: Database, source: NotificationSource, news: New) {
   const unseen = unseenOf(news);
   const perRow = Math.max(
     1,
-    Math.floor(maxNotificationBytes / Math.max(1, ...keys.map((key) => dumpedBytes(JSON.stringify(key))))),
+    Math.floor(
+      maxNotificationBytes / Math.max(1, ...keys.map((key) => dumpedBytes(JSON.stringify(key)))),
+    ),
   );
   const first = firstWebhooks(source, news);
   const servedAtOnce = webhooksIn(maxInFirst, ofType);
@@ -83,15 +91,27 @@ export const workOf = (
   { accountId }: NotificationSource,
   { type }: New,
   { idle, rest = [] }: Results<ReturnType<typeof fanOut>>,
-): DeliveryMessage[] => [...wakeOf(accountId, idsOf(idle), type), ...rest.map(({ id }) => ({ fanOut: id }))];
+): DeliveryMessage[] => [
+  ...wakeOf(accountId, idsOf(idle), type),
+  ...rest.map(({ id }) => ({ fanOut: id })),
+];
 
-export const idsOf = (idle: { webhookId: string }[]): string[] => idle.map(({ webhookId }) => webhookId);
+export const idsOf = (idle: { webhookId: string }[]): string[] =>
+  idle.map(({ webhookId }) => webhookId);
 
 /** Makes later levels wait for earlier ones, once their notifications are written. */
 export function holdNewLevels(db: Database, source: NotificationSource, news: New) {
-  const levels = JSON.stringify(news.notifications.map(({ eventId, level }) => ({ eventId, level })));
+  const levels = JSON.stringify(
+    news.notifications.map(({ eventId, level }) => ({ eventId, level })),
+  );
   const { now } = source;
-  return holdLevels(db, sql`select value from json_each(${levels})`, firstWebhooks(source, news), now, now);
+  return holdLevels(
+    db,
+    sql`select value from json_each(${levels})`,
+    firstWebhooks(source, news),
+    now,
+    now,
+  );
 }
 
 /** The webhooks that the call's own transaction serves. */
@@ -131,9 +151,20 @@ export const insertDeliveries = (
   from (${notifications}) n cross join ${webhooks} w where ${isLetThrough(source, type)}`;
 
 /** A delivery of a made-up notification; due at a time in milliseconds since 1970. */
-export type TestDelivery = { id: string; eventId: string; level: number; priority: number; dueAt: number };
+export type TestDelivery = {
+  id: string;
+  eventId: string;
+  level: number;
+  priority: number;
+  dueAt: number;
+};
 
-export const insertTests = (db: Database, accountId: string, webhookId: string, deliveries: TestDelivery[]) =>
+export const insertTests = (
+  db: Database,
+  accountId: string,
+  webhookId: string,
+  deliveries: TestDelivery[],
+) =>
   write(db)`
     insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, is_test)
     select ${webhookId}, value->>'id', ${accountId}, value->>'eventId', value->>'level', 'pending',

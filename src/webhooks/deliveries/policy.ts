@@ -6,7 +6,12 @@ export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const
 /** The outcome of a call: `answer` is the first KiB of the response, `reason` explains a failure. */
 export type Outcome = { reason?: string } & (
   | { result: 'success'; status: number; answer?: string }
-  | { result: 'status' | 'redirect'; status: number; answer: string; retryAfter?: number | undefined }
+  | {
+      result: 'status' | 'redirect';
+      status: number;
+      answer: string;
+      retryAfter?: number | undefined;
+    }
   | { result: 'token'; status?: undefined } // the token endpoint failed
   | { result: 'timeout' | 'dns' | 'tls' | 'connection' | 'blocked address'; status?: number }
 );
@@ -53,7 +58,9 @@ export type Recorded = {
 };
 
 /** What follows an attempt: the end, or another one at a time. */
-export type Next = { status: 'delivered' | 'failed' } | { status: 'pending'; nextAttemptAt: number };
+export type Next =
+  | { status: 'delivered' | 'failed' }
+  | { status: 'pending'; nextAttemptAt: number };
 
 const second = 1000;
 
@@ -180,8 +187,12 @@ export function nextAfter(
   const wait = scheduleOf(type)[attempts - 1];
   if (wait === undefined) return { status: 'failed' };
   const spread = wait * (0.8 + 0.4 * random);
-  const asked = outcome.result === 'status' && isBusy(outcome.status) ? (outcome.retryAfter ?? 0) : 0;
-  return { status: 'pending', nextAttemptAt: now + Math.round(Math.max(spread, Math.min(asked, 2 * wait))) };
+  const asked =
+    outcome.result === 'status' && isBusy(outcome.status) ? (outcome.retryAfter ?? 0) : 0;
+  return {
+    status: 'pending',
+    nextAttemptAt: now + Math.round(Math.max(spread, Math.min(asked, 2 * wait))),
+  };
 }
 
 /** Classifies an exception by its message, which is all that there is. */

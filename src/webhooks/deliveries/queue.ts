@@ -23,5 +23,8 @@ export const wakeOf = (accountId: string, webhookIds: string[], type?: Notificat
   }));
 
 /** Sends a delayed message. Best effort: the sweep wakes what the queue refuses. */
-export const sendAfter = async (env: Env, message: DeliveryMessage, delaySeconds: number): Promise<void> =>
-  void (await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}));
+export const sendAfter = async (
+  env: Env,
+  message: DeliveryMessage,
+  delaySeconds: number,
+): Promise<void> => void (await env.DELIVERIES.send(message, { delaySeconds }).catch(() => {}));

@@ -1,6 +1,12 @@
 import { sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { type Database, read, transaction, write, writeReturning } from '../../platform/db/database.ts';
+import {
+  type Database,
+  read,
+  transaction,
+  write,
+  writeReturning,
+} from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -33,9 +39,14 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
       select id from fan_outs where id < ${firstIdAt(now - graceMs)}
         and ${notMoving(sql`fan_outs.account_id`)} limit ${maxFanOuts}`,
   });
-  const late = heads.flatMap(({ webhookId, late }) => (late ? [{ webhookId, deliveryId: late }] : []));
+  const late = heads.flatMap(({ webhookId, late }) =>
+    late ? [{ webhookId, deliveryId: late }] : [],
+  );
   for (const one of late.slice(0, maxLateLogged))
-    fault('error', 'An accident has not been delivered for 5 minutes', { ...one, webhooks: late.length });
+    fault('error', 'An accident has not been delivered for 5 minutes', {
+      ...one,
+      webhooks: late.length,
+    });
   const webhooks = heads.filter(({ waits }) => waits === 1);
   const oldest = Math.min(...webhooks.filter(({ limited }) => !limited).map(({ dueAt }) => dueAt));
   await write(db)`

@@ -8,7 +8,12 @@ import type { AccidentNotification, EventNotification } from './payloads.ts';
 import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 
 /** Where and when notifications come from. */
-export type NotificationSource = { accountId: string; connectionId: string; requestId: string; now: number };
+export type NotificationSource = {
+  accountId: string;
+  connectionId: string;
+  requestId: string;
+  now: number;
+};
 
 /** A notification: its key and payload. The vehicle adds to an event's; `accident` decides the level. */
 export type NewNotification = {
@@ -39,7 +44,11 @@ export const isNew = (type: NotificationType): SQL =>
 
 /** SQL for how many of these notifications of events are new. */
 export const newAmong = (notifications: NewNotification[]): SQL => {
-  const keys = notifications.map(({ eventId, level, vehicleId }) => ({ eventId, level, vehicleId }));
+  const keys = notifications.map(({ eventId, level, vehicleId }) => ({
+    eventId,
+    level,
+    vehicleId,
+  }));
   return sql`(select count(*) from json_each(${JSON.stringify(keys)}) n where ${isNew(EVENT)})`;
 };
 
@@ -50,7 +59,11 @@ const accidentPayload = (source: NotificationSource): SQL => sql`
     from (select 1) left join accidents a on a.id = n.value->>'eventId'))`;
 
 /** Writes new notifications of accidents that some webhook gets. */
-export function insertNew(db: Database, source: NotificationSource, notifications: NewNotification[]) {
+export function insertNew(
+  db: Database,
+  source: NotificationSource,
+  notifications: NewNotification[],
+) {
   const { connectionId, now } = source;
   const isFiltered = ofFirst(connectionId, ACCIDENT, sql`c.filtered`);
   const hasSome = sql`c.filtered or exists (
@@ -64,8 +77,17 @@ export function insertNew(db: Database, source: NotificationSource, notification
 }
 
 /** Writes notifications without a record, such as those of tests. */
-export function insertNotifications(db: Database, source: NotificationSource, all: NewNotification[]) {
-  return insertFrom(db, source, sql`n.value->>'data'`, sql`json_each(${JSON.stringify(all)}) n where true`);
+export function insertNotifications(
+  db: Database,
+  source: NotificationSource,
+  all: NewNotification[],
+) {
+  return insertFrom(
+    db,
+    source,
+    sql`n.value->>'data'`,
+    sql`json_each(${JSON.stringify(all)}) n where true`,
+  );
 }
 
 /** SQL for the webhooks that subscribe to a type of notifications of a connection. */

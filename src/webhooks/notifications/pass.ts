@@ -7,11 +7,20 @@ import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 /* Which notifications pass the filters of webhooks, as SQL. */
 
 /** SQL for whether two lists overlap. An unknown value and a missing filter match everything. */
-export const overlap = (wanted: SQL, has: SQL): SQL => sql`(${wanted} is null or ${has} is null or exists (
+export const overlap = (
+  wanted: SQL,
+  has: SQL,
+): SQL => sql`(${wanted} is null or ${has} is null or exists (
   select 1 from json_each(${has}) h join json_each(${wanted}) o on o.value = h.value))`;
 
 /** Whose vehicles an accident can be about. */
-export const ownerOf = ({ accountId, connectionId }: { accountId: string; connectionId: string }) => ({
+export const ownerOf = ({
+  accountId,
+  connectionId,
+}: {
+  accountId: string;
+  connectionId: string;
+}) => ({
   accountId: sql`${accountId}`,
   connectionId: sql`${connectionId}`,
 });

@@ -29,7 +29,11 @@ export const AccidentNotification = v.object({
 });
 export type AccidentNotification = v.InferOutput<typeof AccidentNotification>;
 
-export const EventDelivery = v.object({ timestamp: UtcTime, type: v.literal(2), data: EventNotification });
+export const EventDelivery = v.object({
+  timestamp: UtcTime,
+  type: v.literal(2),
+  data: EventNotification,
+});
 
 export const AccidentDelivery = v.object({
   timestamp: UtcTime,

@@ -18,4 +18,5 @@ export const accidentLevels = [1, 2, 3] as const;
 export const levelNames = ['First detection', 'Verified', 'Report ready'];
 
 /** The type of a notification of a level: only an event has level 0. */
-export const typeOfLevel = (level: number): NotificationType => (level === EVENT_LEVEL ? EVENT : ACCIDENT);
+export const typeOfLevel = (level: number): NotificationType =>
+  level === EVENT_LEVEL ? EVENT : ACCIDENT;

@@ -29,7 +29,9 @@ const log = async ({ accountId }: World) =>
 const audited = async (us: World, from = openings) => {
   const entries = (await log(us)).toReversed().slice(from);
   return entries.map(({ actor, actorName, action, subject, subjectName, fields }) =>
-    [actor, actorName, action, subject, subjectName, ...fields].filter((word) => word !== null).join(' '),
+    [actor, actorName, action, subject, subjectName, ...fields]
+      .filter((word) => word !== null)
+      .join(' '),
   );
 };
 const openings = 4; // account, token, connection, ingest key
@@ -61,8 +63,15 @@ it('the audit log says which fields a change of a webhook was about', async () =
   const oauth = { tokenUrl: 'https://sso.example.com/token', clientId: 'us', clientSecret: 'four' };
   await put({ headers: {}, signing: true, oauth, allConnections: true });
   const { clientSecret: _, ...kept } = oauth;
-  await put({ headers: {}, oauth: kept, notificationTypes: [2], connectionIds: [us.connection.id] });
-  const fields = (await log(us)).filter(({ action }) => action === 'changed').map((entry) => entry.fields);
+  await put({
+    headers: {},
+    oauth: kept,
+    notificationTypes: [2],
+    connectionIds: [us.connection.id],
+  });
+  const fields = (await log(us))
+    .filter(({ action }) => action === 'changed')
+    .map((entry) => entry.fields);
   expect(fields.toReversed()).toEqual([
     [],
     [],
@@ -99,7 +108,10 @@ it('the audit log says which person did what to people and tokens', async () => 
   const [invited] = await rows(`select id from portal_users where email = 'new@example.com'`);
   await post(`/portal/settings/people/${invited?.id}/remove`);
   await post('/portal/settings/tokens', { name: 'claims', expires: '' });
-  const token = await value(`select id from tokens where name = 'claims' and account_id = ?1`, us.accountId);
+  const token = await value(
+    `select id from tokens where name = 'claims' and account_id = ?1`,
+    us.accountId,
+  );
   for (let twice = 0; twice < 2; twice++) await operator.delete(`/operator/tokens/${token}`);
   expect(await audited(us)).toEqual([
     `operator invited person ${email} role: admin`,
@@ -112,7 +124,10 @@ it('the audit log says which person did what to people and tokens', async () => 
 
 it('the audit log says what of accounts and connections was changed', async () => {
   const us = await world();
-  await operator.patch(`/operator/connections/${us.connection.id}`, { name: 'Long haul', healthStatus: 2 });
+  await operator.patch(`/operator/connections/${us.connection.id}`, {
+    name: 'Long haul',
+    healthStatus: 2,
+  });
   await operator.patch(`/operator/accounts/${us.accountId}`, { name: 'Acme' });
   await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' });
   await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'active' });
@@ -153,7 +168,9 @@ it('the audit log is shown in the portal page by page', async () => {
     pages.push(page);
     query = /href="\/portal\/settings\/audit(\?cursor=[^"]+)"/.exec(page)?.[1];
   }
-  const seen = pages.flatMap((page) => [...page.matchAll(/token-(\d+)!/g)].map(([, i]) => Number(i)));
+  const seen = pages.flatMap((page) =>
+    [...page.matchAll(/token-(\d+)!/g)].map(([, i]) => Number(i)),
+  );
   expect(seen).toEqual(Array.from({ length: 151 }, (_, i) => 250 - i));
 });
 
@@ -165,7 +182,9 @@ it('the audit log shows operators all accounts in order of time, page by page', 
       `/operator/audit?limit=3${cursor && `&cursor=${cursor}`}`,
     ),
   );
-  const seen = pages.flatMap(({ data }) => data.map(({ accountId, subject }) => `${accountId} ${subject}`));
+  const seen = pages.flatMap(({ data }) =>
+    data.map(({ accountId, subject }) => `${accountId} ${subject}`),
+  );
   expect(seen).toHaveLength(2 * openings);
   expect(new Set(seen).size).toBe(2 * openings);
   expect(seen[0]).toContain(them.accountId);

@@ -141,7 +141,9 @@ describe('a read-only token', () => {
     for (const route of changing) {
       const [method = '', path = ''] = route.split(' ');
       const headers = { 'x-api-key': readOnly };
-      expect(await call(method, path.replace(':id', us.accountId), { headers })).toMatchObject(forbidden);
+      expect(await call(method, path.replace(':id', us.accountId), { headers })).toMatchObject(
+        forbidden,
+      );
     }
     for (const path of ['/webhooks', '/connections', '/changes', '/deliveries'])
       expect((await as(readOnly).get(path)).status).toBe(200);
@@ -160,7 +162,8 @@ describe('a read-only token', () => {
 
   it('does not see the headers of webhooks', async () => {
     await register(us, { headers: { 'X-Secret': 'ours' } });
-    const seenBy = async (token: string) => (await as(token).get<{ headers: object }[]>('/webhooks')).data[0];
+    const seenBy = async (token: string) =>
+      (await as(token).get<{ headers: object }[]>('/webhooks')).data[0];
     expect(await seenBy(us.apiToken)).toMatchObject({ headers: { 'X-Secret': 'ours' } });
     expect((await seenBy(readOnly))?.headers).toEqual({});
   });

@@ -30,14 +30,18 @@ beforeAll(async () => {
 const idOf = (connection: string, kind: 'vehicle' | 'trip' = 'vehicle') =>
   recordId(connection, kind, `${kind === 'vehicle' ? 'truck' : kind}-1`);
 const seen = async (path: string, connection?: string) =>
-  (await listPage(limited, path, connection)).data.map(({ connectionId, id }) => connectionId ?? id);
+  (await listPage(limited, path, connection)).data.map(
+    ({ connectionId, id }) => connectionId ?? id,
+  );
 
 describe('a token limited to a connection', () => {
   it.each(['/connections', '/drivers', '/trips', '/accidents', '/changes'])(
     'sees only its own in %s',
     async (path) => {
       expect(new Set(await seen(path))).toEqual(new Set([ours]));
-      expect((await us.api.get<unknown[]>(path)).data.length).toBeGreaterThan((await seen(path)).length);
+      expect((await us.api.get<unknown[]>(path)).data.length).toBeGreaterThan(
+        (await seen(path)).length,
+      );
     },
   );
 
@@ -52,9 +56,13 @@ describe('a token limited to a connection', () => {
 
   it('is not told of deletions of others by /changes', async () => {
     for (const connection of [ours, theirs])
-      await operator.post(`/operator/drivers/${recordId(connection, 'driver', 'driver-1')}/erasure`, {});
+      await operator.post(
+        `/operator/drivers/${recordId(connection, 'driver', 'driver-1')}/erasure`,
+        {},
+      );
     const deleted = async (token: string) => {
-      const { data } = await as(token).get<{ id: string; action: string }[]>('/changes?kinds=driver');
+      const { data } =
+        await as(token).get<{ id: string; action: string }[]>('/changes?kinds=driver');
       return data.filter(({ action }) => action === 'deleted').map(({ id }) => id);
     };
     expect(await deleted(limited)).toEqual([recordId(ours, 'driver', 'driver-1')]);
@@ -68,7 +76,9 @@ describe('a token limited to a connection', () => {
     expect(await seen('/connections?externalId=POL-1')).toEqual([]);
     expect((await as(limited).get(`/vehicles/${idOf(ours)}`)).status).toBe(200);
     expect((await as(limited).get(`/vehicles/${idOf(theirs)}`)).status).toBe(404);
-    expect((await as(limited).put(`/vehicles/${idOf(theirs)}`, { externalId: 'F-1' })).status).toBe(404);
+    expect((await as(limited).put(`/vehicles/${idOf(theirs)}`, { externalId: 'F-1' })).status).toBe(
+      404,
+    );
   });
 
   it('sees no vehicle of others that is known by the VIN of its accident', async () => {
@@ -87,7 +97,8 @@ describe('a token limited to a connection', () => {
       [await issueLimited(us.accountId, [ours, theirs]), known],
     ] as const) {
       const { api, at } = { api: as(token), at: as(token, { 'connection-id': ours }) };
-      const { data: changes } = await api.get<{ id: string; data: object }[]>('/changes?kinds=accident');
+      const { data: changes } =
+        await api.get<{ id: string; data: object }[]>('/changes?kinds=accident');
       const seenIn = [
         await api.get<{ eventId: string }[]>(`/accidents?vin=${vin}`).then(({ data }) => data),
         await at.get<{ eventId: string }[]>(`/accidents?vin=${vin}`).then(({ data }) => data),
@@ -106,7 +117,9 @@ describe('a token limited to a connection', () => {
       ...{ seq: Date.now() + 1000 + n, records: JSON.stringify({ trip: [`gone ${n}`] }) },
     }));
     const deleted = async (token: string) =>
-      (await listPage(token, '/changes?kinds=trip')).data.flatMap(({ id }) => /gone .*/.exec(id) ?? []);
+      (await listPage(token, '/changes?kinds=trip')).data.flatMap(
+        ({ id }) => /gone .*/.exec(id) ?? [],
+      );
     expect(await deleted(us.apiToken)).toEqual(['gone 0', 'gone 1']);
     expect(await deleted(limited)).toEqual(['gone 0']);
   });
@@ -132,7 +145,12 @@ const create = (token: string, changes: object) =>
   as(token).post<WebhookOut>('/webhook', webhookBody(us, changes));
 
 it('webhooks of a limited token are those that cover none but its connections', async () => {
-  for (const changes of [{}, { allConnections: true }, { connectionIds: [theirs] }, { connectionIds: [] }]) {
+  for (const changes of [
+    {},
+    { allConnections: true },
+    { connectionIds: [theirs] },
+    { connectionIds: [] },
+  ]) {
     const { data } = await create(us.apiToken, changes);
     expect((await as(limited).get(`/webhook/${data.id}`)).message).toBe('Invalid webhook id');
     expect((await as(limited).delete(`/webhook/${data.id}`)).message).toBe('Invalid webhook id');
@@ -150,7 +168,8 @@ it('webhooks of a limited token are those that cover none but its connections', 
 it('webhooks of a limited token show no delivery of a connection that they covered before', async () => {
   receiver();
   const { data: hook } = await create(us.apiToken, {});
-  for (const { ingestKey } of us.connections) await as(ingestKey).send(safetyEvent({ sourceId: 'news' }));
+  for (const { ingestKey } of us.connections)
+    await as(ingestKey).send(safetyEvent({ sourceId: 'news' }));
   const rows = await settled(hook.id, 2);
   const body = { ...webhookBody(us, { connectionIds: [ours] }), url: hook.url };
   await us.api.put(`/webhook/${hook.id}`, body);
@@ -177,7 +196,9 @@ it('generating one in the portal says which connections it has', async () => {
   const path = '/portal/settings/tokens/limited';
   await operator.patch(`/operator/connections/${ours}`, { name: 'City vans' });
   const fields = { name: 'one fleet', access: 'read', expires: '' };
-  expect(await textOf(await person.post(path, { ...fields, connectionIds: ours }))).toMatch(/fds_[\w-]{49}/);
+  expect(await textOf(await person.post(path, { ...fields, connectionIds: ours }))).toMatch(
+    /fds_[\w-]{49}/,
+  );
   expect(await textOf(await person.get('/portal/settings/tokens'))).toMatch(
     /one fleet Read only Only City vans/,
   );

@@ -41,7 +41,9 @@ describe('a host', () => {
   it('is given up, unless it is the address or leads elsewhere', async () => {
     account.workers.set('fleet', { ...newWorker(), domains: [host], isAtWorkersDev: true });
     const give = (one: string) => giveUp(api(), 'fleet', one, `https://${host}`);
-    await expect(give(host)).rejects.toThrow('is the address of fleet. Deploy it with another --domain');
+    await expect(give(host)).rejects.toThrow(
+      'is the address of fleet. Deploy it with another --domain',
+    );
     await expect(give('shop.example.com')).rejects.toThrow(
       `does not lead to the Worker fleet: ${host}, fleet.acme.workers.dev.`,
     );
@@ -58,9 +60,14 @@ describe('a host', () => {
       "pass the router's host as --domain",
     );
     vi.stubGlobal('fetch', async () =>
-      Response.json({ result: null, errors: [{ code: 10007, message: 'Not found' }] }, { status: 404 }),
+      Response.json(
+        { result: null, errors: [{ code: 10007, message: 'Not found' }] },
+        { status: 404 },
+      ),
     );
-    await expect(originOf(api(), planOf({}))).rejects.toThrow('Open Workers & Pages in the dashboard once');
+    await expect(originOf(api(), planOf({}))).rejects.toThrow(
+      'Open Workers & Pages in the dashboard once',
+    );
   });
 });
 
@@ -84,7 +91,9 @@ it('--domain serves at both addresses, links lead to the new one once it respond
   const { account, network, env } = await cloud([former, host], served);
   expect((await deploy(env, '--location', 'weur')).code).toBe(0);
   // It runs beside its database.
-  expect(JSON.stringify(account.workers.get(name)?.placement)).toContain('"region":"aws:eu-west-3"');
+  expect(JSON.stringify(account.workers.get(name)?.placement)).toContain(
+    '"region":"aws:eu-west-3"',
+  );
   const moved = await deploy(env, '--domain', host);
   expect([moved.code, seen]).toEqual([
     0,

@@ -16,7 +16,9 @@ let checked: unknown[] = [];
 const served = new Hono()
   .use(async (c, next) => {
     await next();
-    const [serving] = [...account.workers.values()].filter(({ domains }) => domains.includes(domain));
+    const [serving] = [...account.workers.values()].filter(({ domains }) =>
+      domains.includes(domain),
+    );
     const services = serving?.bindings.filter(({ type }) => type === 'service') ?? [];
     c.header('X-Request-Id', 'r');
     const asked = { main, eu: 'fleet-eu' }[c.req.header('fleet-cell') ?? ''];
@@ -26,7 +28,10 @@ const served = new Hono()
   })
   .get('/health', (c) => c.json({ message: 'Healthy' }))
   .post('/operator/check', (c) => {
-    checked.push([c.req.header('fleet-cell'), c.req.header('authorization')?.slice('Bearer '.length)]);
+    checked.push([
+      c.req.header('fleet-cell'),
+      c.req.header('authorization')?.slice('Bearer '.length),
+    ]);
     const data = [{ name: 'queue', result: 'ok', ms: 7, detail: 'seen' }];
     return c.json({ status: 200, message: 'OK', data });
   });
@@ -50,8 +55,13 @@ it('deploys cells and a router in front of them, each again without harm', async
   expect(second.out).toContain(
     `export FLEET_OPERATOR_KEY_EU="$(cat .local/deploy/${account.id}/fleet-eu/operator.key)"`,
   );
-  expect([text('fleet-eu', 'CELL'), text('fleet-eu', 'ORIGIN')]).toEqual(['eu', `https://${domain}`]);
-  const [mainSecrets, euSecrets] = [main, 'fleet-eu'].map((name) => account.workers.get(name)?.secrets);
+  expect([text('fleet-eu', 'CELL'), text('fleet-eu', 'ORIGIN')]).toEqual([
+    'eu',
+    `https://${domain}`,
+  ]);
+  const [mainSecrets, euSecrets] = [main, 'fleet-eu'].map(
+    (name) => account.workers.get(name)?.secrets,
+  );
   expect(euSecrets?.get('HEADER_KEYS')).toBe(mainSecrets?.get('HEADER_KEYS'));
   expect(euSecrets?.get('OPERATOR_KEY')).not.toBe(mainSecrets?.get('OPERATOR_KEY'));
   expect(account.workers.get('fleet-eu')?.domains).toEqual([]);
@@ -118,6 +128,9 @@ it.each(['main=a,eu', 'main=a,main=b', 'eu=a', 'main=a,EU=b', 'main=a,eu=b=c'])(
   'the cells %s of a router are refused',
   async (cells) => {
     const { code, err } = await deploy({}, '--dry-run', '--router', cells);
-    expect([code, err]).toEqual([1, expect.stringContaining('such as main=fleet-data-service,eu=fleet-eu')]);
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('such as main=fleet-data-service,eu=fleet-eu'),
+    ]);
   },
 );

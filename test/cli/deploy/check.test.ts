@@ -43,7 +43,12 @@ it('shows the version, its place, plain HTTP and programs', async () => {
 it.each([
   [
     'the zone challenges programs',
-    { 'Python-urllib/3.13': new Response('', { status: 403, headers: { 'cf-mitigated': 'challenge' } }) },
+    {
+      'Python-urllib/3.13': new Response('', {
+        status: 403,
+        headers: { 'cf-mitigated': 'challenge' },
+      }),
+    },
     /programs +fault .* challenge/,
     'turn off Bot Fight Mode',
   ],
@@ -61,7 +66,11 @@ it.each([
   ],
 ])('fails if %s, and says what to do', async (_, zone, row, remedy) => {
   const { text, advice, exitCode } = await printed(zone);
-  expect([text, advice, exitCode]).toEqual([expect.stringMatching(row), expect.stringContaining(remedy), 1]);
+  expect([text, advice, exitCode]).toEqual([
+    expect.stringMatching(row),
+    expect.stringContaining(remedy),
+    1,
+  ]);
 });
 
 it('warns of a former version', async () => {

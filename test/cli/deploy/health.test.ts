@@ -33,5 +33,7 @@ it('a service is well once its new version says so, and nothing else', async () 
 
 it('a challenge is named at once', async () => {
   replying([{ 'cf-mitigated': 'challenge' }, 403]);
-  await expect(waitForHealth(url)).rejects.toThrow('prove that they are people. Turn off Bot Fight Mode');
+  await expect(waitForHealth(url)).rejects.toThrow(
+    'prove that they are people. Turn off Bot Fight Mode',
+  );
 });

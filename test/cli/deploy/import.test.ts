@@ -16,7 +16,13 @@ it.each([
   ['an import that D1 could not begin is repeated', [unstable, timedOut, done], false, 3, null],
   ['one that succeeded although its reply was lost is not', [timedOut], true, 1, null],
   ['one that is wrong is not', [broken], false, 1, 'no such table'],
-  ['one that never succeeds is given up', Array(9).fill(unstable), false, 4, 'Upstream service unavailable'],
+  [
+    'one that never succeeds is given up',
+    Array(9).fill(unstable),
+    false,
+    4,
+    'Upstream service unavailable',
+  ],
 ] as const)('%s', async (_, replies, isImported, calls, problem) => {
   const left = [...replies];
   const wrangler = vi.fn<Wrangler>(async () => left.shift() ?? done);

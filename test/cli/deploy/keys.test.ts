@@ -9,7 +9,13 @@ afterEach(() => vi.unstubAllEnvs());
 const cell = { name: 'fleet-eu', cell: 'eu', domain: 'api.example.com' };
 
 it.each([
-  ['in CI, where they would be lost with the machine', 'true', {}, {}, /Deploy once from your own machine/],
+  [
+    'in CI, where they would be lost with the machine',
+    'true',
+    {},
+    {},
+    /Deploy once from your own machine/,
+  ],
   [
     'for a database that was sealed with others',
     ...['', {}, { database: { id: 'd' } }],
@@ -37,7 +43,9 @@ it('says where keys are until it has said so, and again once they have changed',
   };
   expect(() => remindToStore(folder, failing)).toThrow();
   for (let deploy = 0; deploy < 2; deploy++) remindToStore(folder, printed);
-  expect(printed.mock.calls).toEqual([[expect.stringMatching(/\n +\S+operator\.key {2}OPERATOR_KEY\n$/)]]);
+  expect(printed.mock.calls).toEqual([
+    [expect.stringMatching(/\n +\S+operator\.key {2}OPERATOR_KEY\n$/)],
+  ]);
   const headers = join(folder, 'header.keys');
   writeFileSync(headers, 'k1:…');
   utimesSync(headers, new Date(), new Date(Date.now() + 1000));

@@ -11,7 +11,10 @@ const rows = Array.from(
   { length: 40 },
   (_, i) => `INSERT INTO "events" ("id","text") VALUES(${i},'⚠️; it''s\u2028 ${i}');`,
 );
-const indexes = ['CREATE INDEX a on events (id);', 'CREATE UNIQUE INDEX b\n  on events (text, id);'];
+const indexes = [
+  'CREATE INDEX a on events (id);',
+  'CREATE UNIQUE INDEX b\n  on events (text, id);',
+];
 const trigger = `CREATE TRIGGER c after insert on events begin\n  delete from events where id = -1;\nend;`;
 const table = 'CREATE TABLE events (id integer, -- a hole\n  text text);';
 const dump = ['PRAGMA defer_foreign_keys=TRUE;', table, ...rows, ...indexes, trigger].join('\n');

@@ -22,7 +22,9 @@ function empty() {
 function migrated(change: (sql: string) => string = (sql) => sql) {
   const { sqlite, query } = empty();
   for (const file of files)
-    sqlite.exec(`${change(readFileSync(join(migrationsDirectory, file), 'utf8'))}\n${entered(file)}`);
+    sqlite.exec(
+      `${change(readFileSync(join(migrationsDirectory, file), 'utf8'))}\n${entered(file)}`,
+    );
   return { sqlite, query };
 }
 
@@ -51,7 +53,9 @@ it('a database that a newer commit has migrated needs only what an older one kno
   sqlite.exec(entered('9999_later.sql'));
   await expect(mustHaveSchema(query, 'fleet')).resolves.toBeUndefined();
   sqlite.exec('drop trigger event_came');
-  await expect(mustHaveSchema(query, 'fleet')).rejects.toThrow('make it: trigger event_came. No code');
+  await expect(mustHaveSchema(query, 'fleet')).rejects.toThrow(
+    'make it: trigger event_came. No code',
+  );
 });
 
 it('a database that holds something else is left as it is', async () => {

@@ -26,22 +26,24 @@ it.each([
   expect(() => parsed(option, value)).toThrow(words);
 });
 
-const odd = ['true ', ...'no-reply@a--b.com a@b -1 6.5 1e400 NaN x http://a.example ://'.split(' ')];
+const odd = [
+  'true ',
+  ...'no-reply@a--b.com a@b -1 6.5 1e400 NaN x http://a.example ://'.split(' '),
+];
 
-it.each(settings.filter(({ variable }) => variable).map(({ long = '', variable }) => [long, variable]))(
-  '%s takes nothing that the service would refuse, whatever it is',
-  (option, variable) => {
-    const accepted = odd.filter((value) => {
-      try {
-        return parsed(option, value);
-      } catch {
-        return false;
-      }
-    });
-    const schema = Vars.entries[variable as keyof typeof Vars.entries];
-    expect(accepted.filter((value) => !v.is(schema, value))).toEqual([]);
-  },
-);
+it.each(
+  settings.filter(({ variable }) => variable).map(({ long = '', variable }) => [long, variable]),
+)('%s takes nothing that the service would refuse, whatever it is', (option, variable) => {
+  const accepted = odd.filter((value) => {
+    try {
+      return parsed(option, value);
+    } catch {
+      return false;
+    }
+  });
+  const schema = Vars.entries[variable as keyof typeof Vars.entries];
+  expect(accepted.filter((value) => !v.is(schema, value))).toEqual([]);
+});
 
 it('come from options and the environment, where an empty one is an absent one', () => {
   vi.stubEnv('DEPLOY_LOCATION', 'weur');
@@ -56,7 +58,9 @@ it("a misspelt variable is refused, and one that is somebody else's is not", () 
   vi.stubEnv('DEPLOY_KEY', 'x');
   expect(parsed()).toEqual({});
   vi.stubEnv('DEPLOY_JURISDICTON', 'eu');
-  expect(() => parsed()).toThrow('DEPLOY_JURISDICTON is not a setting, did you mean DEPLOY_JURISDICTION?');
+  expect(() => parsed()).toThrow(
+    'DEPLOY_JURISDICTON is not a setting, did you mean DEPLOY_JURISDICTION?',
+  );
 });
 
 const deployed = {
@@ -106,7 +110,9 @@ it('a given setting replaces the deployed one, and none removes it', () => {
 });
 
 const workflow = readFileSync(join(root, '.github/workflows/deploy.yml'), 'utf8');
-const [, test = '', staging = '', production = ''] = workflow.split(/^ {2}(?:test|staging|production):$/m);
+const [, test = '', staging = '', production = ''] = workflow.split(
+  /^ {2}(?:test|staging|production):$/m,
+);
 
 /** The settings of a job: those of its command, and the variables that are set. */
 function settingsOf(job: string, variables: { [name: string]: string } = {}) {
@@ -127,7 +133,10 @@ it('the workflow tests, and deploys to staging and then to production', () => {
     ...{ name: 'fleet-staging', domain },
   });
   expect(settingsOf(production)).toEqual({});
-  expect(settingsOf(production, ofProduction)).toEqual({ name: 'fleet', domain: 'api.example.com' });
+  expect(settingsOf(production, ofProduction)).toEqual({
+    name: 'fleet',
+    domain: 'api.example.com',
+  });
 });
 
 it('the docs know every setting, and the workflow passes all to production', () => {
@@ -135,5 +144,6 @@ it('the docs know every setting, and the workflow passes all to production', () 
   const rows = [...docs.matchAll(/^\| .* \| `(--[a-z-]+)[^|]*\| `(DEPLOY_\w+)/gm)];
   const documented = rows.map(([, long, envVar]) => [long, envVar]).toSorted();
   expect(documented).toEqual(settings.map(({ long, envVar }) => [long, envVar]).toSorted());
-  for (const { envVar } of settings) expect(production).toContain(`${envVar}: \${{ vars.${envVar} }}\n`);
+  for (const { envVar } of settings)
+    expect(production).toContain(`${envVar}: \${{ vars.${envVar} }}\n`);
 });

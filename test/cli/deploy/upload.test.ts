@@ -45,7 +45,8 @@ it('what Cloudflare refuses and the service can do without is left out', async (
     tried.push(text);
     if (text.includes('ATTEMPTS'))
       return { ok: false, out: '', text: 'enable Analytics Engine [code: 10089]' };
-    if (text.includes(flag)) return { ok: false, out: '', text: `No such compatibility flag: ${flag}` };
+    if (text.includes(flag))
+      return { ok: false, out: '', text: `No such compatibility flag: ${flag}` };
     const ok = !JSON.parse(text).logpush;
     return { ok, out: '', text: ok ? '' : 'workers.api.error.logpush_not_enabled [code: 10023]' };
   };
@@ -83,20 +84,29 @@ it.each([
   ['that Cloudflare knows a moment later is there after a second upload', 1],
   ['whose deploy fails for good has its keys all the same', 2],
 ])('a Worker %s', async (_, failures) => {
-  const text = 'Uploaded fleet (3.20 sec)\n[ERROR] This Worker does not exist on your account. [code: 10007]';
+  const text =
+    'Uploaded fleet (3.20 sec)\n[ERROR] This Worker does not exist on your account. [code: 10007]';
   const steps: string[] = [];
   const wrangler: Wrangler = async () => {
     const ok = steps.push('upload') - 1 > failures;
     return { ok, out: '', text };
   };
-  const uploading = upload(deployed().api, wrangler, temporaryFolder(), plain, [], () => steps.push('told'));
+  const uploading = upload(deployed().api, wrangler, temporaryFolder(), plain, [], () =>
+    steps.push('told'),
+  );
   if (failures === 1) await uploading;
   else
-    await expect(uploading).rejects.toThrow(/does not exist.* Fix that, or wait a moment, and run it again/);
+    await expect(uploading).rejects.toThrow(
+      /does not exist.* Fix that, or wait a moment, and run it again/,
+    );
   expect(steps).toEqual(['upload', 'told', 'upload']);
 });
 
-const uploaded: Wrangler = async () => ({ ok: true, out: '', text: '▲ [WARNING] Could not apply settings' });
+const uploaded: Wrangler = async () => ({
+  ok: true,
+  out: '',
+  text: '▲ [WARNING] Could not apply settings',
+});
 
 it('what wrangler could not set of the log is set, so that no URL is logged', async () => {
   const leaking = { observability: { enabled: true, logs: { invocation_logs: true } } };
@@ -116,7 +126,7 @@ it.each([
 ])('a deploy fails while Cloudflare would log whole URLs, in %s', async (_, setting) => {
   const leaking = { observability: { ...observability, ...setting } };
   const { api } = deployed(leaking);
-  await expect(upload(api, uploaded, temporaryFolder(), { ...plain, ...leaking }, [])).rejects.toThrow(
-    'turn off invocation logs, traces and Issues of the Worker fleet',
-  );
+  await expect(
+    upload(api, uploaded, temporaryFolder(), { ...plain, ...leaking }, []),
+  ).rejects.toThrow('turn off invocation logs, traces and Issues of the Worker fleet');
 });

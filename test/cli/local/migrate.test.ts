@@ -18,7 +18,8 @@ it('a delivery of the first release keeps its payload and request', () => {
   const db = new DatabaseSync(':memory:');
   const files = readdirSync(join(root, 'migrations')).sort();
   const apply = (from: number, to?: number) => {
-    for (const file of files.slice(from, to)) db.exec(readFileSync(join(root, 'migrations', file), 'utf8'));
+    for (const file of files.slice(from, to))
+      db.exec(readFileSync(join(root, 'migrations', file), 'utf8'));
   };
   apply(0, 6);
   db.exec(`
@@ -27,7 +28,13 @@ it('a delivery of the first release keeps its payload and request', () => {
     insert into changes (account_id, seq, connection_id, action, records) values ('a', 1, 'c', 'changed', '{}')`);
   apply(6);
   const [kept] = db.prepare('select * from notifications').all();
-  expect(kept).toMatchObject({ event_id: 'e', level: 0, type: 2, connection_id: 'c', request_id: 'r' });
+  expect(kept).toMatchObject({
+    event_id: 'e',
+    level: 0,
+    type: 2,
+    connection_id: 'c',
+    request_id: 'r',
+  });
   expect(kept).toMatchObject({ data: '{"eventId": "e"}', created_at: 0x019a2f000000 });
   expect(db.prepare('select account_id, seq, records from changes').all()).toMatchObject([
     { account_id: 'a', seq: 1, records: '{}' },

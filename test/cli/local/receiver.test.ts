@@ -12,7 +12,9 @@ test('the receiver of npm start shows whatever it gets, and survives what is no 
   const ca = readFileSync(made.caFile);
   const post = (body: string) =>
     new Promise((done) => {
-      request(receiver.url, { method: 'POST', ca }, (response) => done(response.statusCode)).end(body);
+      request(receiver.url, { method: 'POST', ca }, (response) => done(response.statusCode)).end(
+        body,
+      );
     });
   const data = { eventRisk: 4, translatedIncidentTypes: ['Speeding'], vehicleName: 'Truck 1' };
   const timestamp = '2026-11-20T20:00:00.000Z';

@@ -15,7 +15,8 @@ const router = await fakeService(({ method, url, headers }) => {
   const call = `${method} ${url.pathname.replace('/operator', '')}${url.search}`;
   if (!cells[cell]) return { status: 400, headers: { 'Fleet-Cell': Object.keys(cells).join(',') } };
   asked.push(`${cell} ${call}`);
-  const isTheirs = headers.get('authorization') === `Bearer ${cell === 'main' ? 'key' : `key of ${cell}`}`;
+  const isTheirs =
+    headers.get('authorization') === `Bearer ${cell === 'main' ? 'key' : `key of ${cell}`}`;
   if (!isTheirs) return { status: 401 };
   return cells[cell]?.[call] ?? { status: 400, message: 'Unknown webhook' };
 });
@@ -34,18 +35,27 @@ describe('without a cell, behind a router', () => {
     ['account list', 'GET /accounts'],
     ['deletion list', 'GET /deletions'],
     ['delivery find --vin V', 'GET /deliveries/find?vin=V'],
-  ])('fleet %s asks all cells, each with its own key, and shows them in one list', async (command, call) => {
-    cells = { main: { [call]: { data: [{ name: 'Acme' }] } }, eu: { [call]: { data: [{ name: 'Köln' }] } } };
-    const { code, out } = await fleet(router, ...command.split(' '));
-    expect(code).toBe(0);
-    expect(out).toMatch(/^CELL .+\nmain .+\neu .+$/m);
-    expect(asked).toEqual([`main ${call}`, `eu ${call}`]);
-  });
+  ])(
+    'fleet %s asks all cells, each with its own key, and shows them in one list',
+    async (command, call) => {
+      cells = {
+        main: { [call]: { data: [{ name: 'Acme' }] } },
+        eu: { [call]: { data: [{ name: 'Köln' }] } },
+      };
+      const { code, out } = await fleet(router, ...command.split(' '));
+      expect(code).toBe(0);
+      expect(out).toMatch(/^CELL .+\nmain .+\neu .+$/m);
+      expect(asked).toEqual([`main ${call}`, `eu ${call}`]);
+    },
+  );
 
   it('the audit log of all cells is sorted by time, and as long as was asked for', async () => {
     const call = 'GET /audit?limit=2';
     const at = (second: number) => ({ at: `2026-11-20T20:00:0${second}.000Z` });
-    cells = { main: { [call]: { data: [at(5), at(1)] } }, eu: { [call]: { data: [at(3), at(2)] } } };
+    cells = {
+      main: { [call]: { data: [at(5), at(1)] } },
+      eu: { [call]: { data: [at(3), at(2)] } },
+    };
     const { out } = await fleet(router, '--json', 'audit', '--limit', '2');
     expect(JSON.parse(out)).toEqual([
       { cell: 'main', ...at(5) },
@@ -54,8 +64,15 @@ describe('without a cell, behind a router', () => {
   });
 
   it('a cell that does not respond is named on stderr, and costs none of the others', async () => {
-    const [name, counts] = ['main', { accounts: 7, bytes: 0, share: 0, eventsPerDay: 3, fullOn: null }];
-    cells = { main: { 'GET /cell': { data: { name, ...counts } } }, eu: { 'GET /cell': down }, us: {} };
+    const [name, counts] = [
+      'main',
+      { accounts: 7, bytes: 0, share: 0, eventsPerDay: 3, fullOn: null },
+    ];
+    cells = {
+      main: { 'GET /cell': { data: { name, ...counts } } },
+      eu: { 'GET /cell': down },
+      us: {},
+    };
     const { code, out, err } = await fleet(router, 'cell', 'list');
     expect(code).toBe(1);
     expect(out).toMatch(/^main +7 /m);
@@ -106,7 +123,9 @@ describe('without a cell, behind a router', () => {
   });
 
   it('a refusal of the cell that knows an id is not asked of another', async () => {
-    cells.main = { 'PATCH /webhooks/w/limits': { status: 400, message: 'maxInFlight must be a number' } };
+    cells.main = {
+      'PATCH /webhooks/w/limits': { status: 400, message: 'maxInFlight must be a number' },
+    };
     const { err } = await fleet(router, 'webhook', 'limit', 'w', '--in-flight', 'many');
     expect(err).toBe('fleet: 400 maxInFlight must be a number\n');
     expect(asked).toEqual(['main PATCH /webhooks/w/limits']);
@@ -128,7 +147,9 @@ it('a cell is chosen by --cell or FLEET_CELL, and asked alone', async () => {
   vi.stubEnv('FLEET_CELL', 'eu');
   expect((await fleet(router, 'account', 'list')).out).not.toContain('cell');
   expect(asked).toEqual(['eu POST /accounts', 'eu GET /accounts']);
-  expect((await fleet(router, 'account', 'list', '--cell', 'uk')).err).toContain('FLEET_OPERATOR_KEY_UK');
+  expect((await fleet(router, 'account', 'list', '--cell', 'uk')).err).toContain(
+    'FLEET_OPERATOR_KEY_UK',
+  );
   vi.stubEnv('FLEET_OPERATOR_KEY_EU', 'another');
   expect((await fleet(router, 'account', 'list')).err).toContain(
     'Set FLEET_OPERATOR_KEY_EU to its OPERATOR_KEY',
@@ -137,10 +158,14 @@ it('a cell is chosen by --cell or FLEET_CELL, and asked alone', async () => {
 
 copyProject();
 const list = (...args: string[]) =>
-  spawnSync(process.execPath, [join(project, 'src/cli/fleet.ts'), '--json', 'account', 'list', ...args], {
-    env: { PATH: process.env.PATH ?? '' },
-    encoding: 'utf8',
-  });
+  spawnSync(
+    process.execPath,
+    [join(project, 'src/cli/fleet.ts'), '--json', 'account', 'list', ...args],
+    {
+      env: { PATH: process.env.PATH ?? '' },
+      encoding: 'utf8',
+    },
+  );
 
 it('.local of a version without cells has no key of one, and the tool says what to do', () => {
   mkdirSync(join(project, '.local'));
@@ -153,7 +178,9 @@ it('.local of a version without cells has no key of one, and the tool says what 
 it('.local holds keys in deploy/fleet.env, which others must not be able to read', () => {
   mkdirSync(join(project, '.local/deploy'), { recursive: true });
   const file = join(project, '.local/deploy/fleet.env');
-  writeFileSync(file, 'FLEET_URL=http://127.0.0.1:9\nFLEET_OPERATOR_KEY_MAIN=key\n', { mode: 0o600 });
+  writeFileSync(file, 'FLEET_URL=http://127.0.0.1:9\nFLEET_OPERATOR_KEY_MAIN=key\n', {
+    mode: 0o600,
+  });
   expect(list().stderr).toContain('Cannot reach http://127.0.0.1:9');
   chmodSync(file, 0o640);
   expect(list().stderr).toMatch(/^fleet: Others can read .*fleet\.env.*chmod 600/);

@@ -29,7 +29,11 @@ it.each<[command: string, call: string, body?: object]>([
   ],
   ['connection update c --external-id POL-1', 'PATCH /connections/c', { externalId: 'POL-1' }],
   ['vehicle update v --external-id=', 'PATCH /vehicles/v', { externalId: null }],
-  ['token issue --account a --name n --read-only', 'POST /accounts/a/tokens', { name: 'n', readOnly: true }],
+  [
+    'token issue --account a --name n --read-only',
+    'POST /accounts/a/tokens',
+    { name: 'n', readOnly: true },
+  ],
   [
     'webhook limit w --in-flight 3 --per-second many',
     'PATCH /webhooks/w/limits',

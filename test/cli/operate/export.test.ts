@@ -56,12 +56,23 @@ it('fleet export asks for nothing if the folder cannot be made', async () => {
 
 it('fleet export says that it has failed', async () => {
   state = 'failed';
-  expect(await exported()).toMatchObject({ code: 1, err: 'fleet: The export has failed. Try again\n' });
+  expect(await exported()).toMatchObject({
+    code: 1,
+    err: 'fleet: The export has failed. Try again\n',
+  });
   expect(readdirSync(folder)).toEqual([]);
 });
 
 it('fleet connection delete sends the name, and goes on until nothing is left', async () => {
-  const { code, out } = await fleet(service, '--json', 'connection', 'delete', 'c', '--yes', 'City vans');
+  const { code, out } = await fleet(
+    service,
+    '--json',
+    'connection',
+    'delete',
+    'c',
+    '--yes',
+    'City vans',
+  );
   expect([code, JSON.parse(out)]).toEqual([0, { id: 'c', deleted: true }]);
   expect(posted).toEqual([
     { path: '/operator/connections/c/deletion', body: { name: 'City vans' } },

@@ -10,7 +10,9 @@ const hostile = 'Acme Żółw 東京\u0000\u001b[2J\u009b31m\u202egpj.exe\u2066\
 const dangerous = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
 
 const thing = {
-  ...Object.fromEntries(['id', 'name', 'status', 'url', 'count', 'tooOld'].map((name) => [name, hostile])),
+  ...Object.fromEntries(
+    ['id', 'name', 'status', 'url', 'count', 'tooOld'].map((name) => [name, hostile]),
+  ),
   log: [{ at: hostile, result: hostile, status: hostile, durationMs: hostile, answer: hostile }],
   deletion: { id: hostile, kind: hostile, accountId: hostile, step: hostile },
   [hostile]: hostile,

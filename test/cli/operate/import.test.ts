@@ -22,7 +22,8 @@ const records = async (path: string, kind?: string) =>
   (await read(path, kind)).map(({ record }) => record as { [name: string]: unknown });
 
 /** A list as a cell: objects as JSON, anything else between bars. */
-const listed = (items: unknown[]) => (typeof items[0] === 'object' ? JSON.stringify(items) : items.join('|'));
+const listed = (items: unknown[]) =>
+  typeof items[0] === 'object' ? JSON.stringify(items) : items.join('|');
 
 describe('a file of records', () => {
   it('in NDJSON is read line by line, also where a line is broken', async () => {
@@ -63,13 +64,27 @@ describe('a file of records', () => {
       's.csv',
       `sep=${separator}\n${[cells, row].map((one) => one.join(separator)).join('\r\n')}`,
     );
-    const record = { sourceId: '7', name: 'Müller, J', groups: ['North', 'South'], odometerKm: 1.5 };
-    expect(await read(path, 'vehicle')).toEqual([{ line: 3, record: { kind: 'vehicle', ...record } }]);
+    const record = {
+      sourceId: '7',
+      name: 'Müller, J',
+      groups: ['North', 'South'],
+      odometerKm: 1.5,
+    };
+    expect(await read(path, 'vehicle')).toEqual([
+      { line: 3, record: { kind: 'vehicle', ...record } },
+    ]);
   });
 
   it('names its kinds in any spelling', async () => {
-    const ndjson = file('k.ndjson', '{"kind":"Vehicle","sourceId":"1"}\n{"sourceId":"2"}\n{"kind":"van"}');
-    expect(await records(ndjson)).toMatchObject([{ kind: 'vehicle' }, { sourceId: '2' }, { kind: 'van' }]);
+    const ndjson = file(
+      'k.ndjson',
+      '{"kind":"Vehicle","sourceId":"1"}\n{"sourceId":"2"}\n{"kind":"van"}',
+    );
+    expect(await records(ndjson)).toMatchObject([
+      { kind: 'vehicle' },
+      { sourceId: '2' },
+      { kind: 'van' },
+    ]);
     const csv = file('k.csv', 'kind,sourceId,maxSpeedKph\nSafety_Event,1,5\n,2,6\nvan,3,7');
     expect(await read(csv, 'ACCIDENT')).toMatchObject([
       { record: { kind: 'safetyEvent', maxSpeedKph: 5 } },
@@ -81,19 +96,32 @@ describe('a file of records', () => {
   it.each([
     [',', [1.5, '1,500', 1000, '=1']],
     [';', [1.5, 1.5, 1000, '=1']],
-  ])('in CSV leaves to the service what can be thousands: cells separated by %j', async (separator, kept) => {
-    const rows = ['1,5', '1,500', '1e3', '=1'].map((number, row) => `${row}${separator}"${number}"`);
-    const csv = [`sourceId${separator}odometerKm`, ...rows].join('\n');
-    expect(await records(file('n.csv', csv), 'vehicle')).toMatchObject(
-      kept.map((odometerKm) => ({ odometerKm })),
-    );
-  });
+  ])(
+    'in CSV leaves to the service what can be thousands: cells separated by %j',
+    async (separator, kept) => {
+      const rows = ['1,5', '1,500', '1e3', '=1'].map(
+        (number, row) => `${row}${separator}"${number}"`,
+      );
+      const csv = [`sourceId${separator}odometerKm`, ...rows].join('\n');
+      expect(await records(file('n.csv', csv), 'vehicle')).toMatchObject(
+        kept.map((odometerKm) => ({ odometerKm })),
+      );
+    },
+  );
 
   it('in CSV may write yes and no in any way', async () => {
     const cells = ['TRUE', '1', 'yes', 'False', '0', 'No', 'maybe'];
     const csv = `kind,dismissed\n${cells.map((cell) => `accident,${cell}`).join('\n')}`;
     const read = await records(file('b.csv', csv));
-    expect(read.map(({ dismissed }) => dismissed)).toEqual([true, true, true, false, false, false, 'maybe']);
+    expect(read.map(({ dismissed }) => dismissed)).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+      'maybe',
+    ]);
   });
 
   it('in CSV loses only lines that cannot be read, and says which cell is wrong', async () => {
@@ -125,7 +153,9 @@ describe('a file of records', () => {
     ['', /column 2: has no name/],
     ['sourceId', /column 2: sourceId is there twice/],
   ])('in CSV is refused as a whole with a column %j', async (name, reason) => {
-    await expect(read(file('h.csv', `sourceId,${name},name\n1,2,3`), 'vehicle')).rejects.toThrow(reason);
+    await expect(read(file('h.csv', `sourceId,${name},name\n1,2,3`), 'vehicle')).rejects.toThrow(
+      reason,
+    );
     await expect(read(file('k.csv', 'sourceId\n1'), 'vehicles')).rejects.toThrow(
       '--kind vehicles must be one of',
     );
@@ -135,7 +165,10 @@ describe('a file of records', () => {
     const german = (text: string) => Buffer.from(text, 'latin1');
     const path = file('w.csv', german('sourceId,name\n1,Jürgen\n2,Ann'));
     expect(await read(path, 'driver')).toEqual([
-      { line: 2, problem: expect.stringMatching(/^character 4 is not UTF-8: .* --encoding windows-1252$/) },
+      {
+        line: 2,
+        problem: expect.stringMatching(/^character 4 is not UTF-8: .* --encoding windows-1252$/),
+      },
       { line: 3, record: { kind: 'driver', sourceId: '2', name: 'Ann' } },
     ]);
     await expect(read(file('y.csv', german('sourceId,Gerät\n1,Ann')))).rejects.toThrow(
@@ -168,7 +201,11 @@ async function* lines(records: object[]): AsyncGenerator<Line> {
 const callsWith = (records: object[]) => callsOf(lines(records), () => {});
 
 it('an import sends calls of 500, few at a time, and vehicles before the rest', async () => {
-  const kinds = [...Array(600).fill('driver'), ...Array(600).fill('vehicle'), ...Array(4000).fill('trip')];
+  const kinds = [
+    ...Array(600).fill('driver'),
+    ...Array(600).fill('vehicle'),
+    ...Array(4000).fill('trip'),
+  ];
   const calls: string[] = [];
   let underWay = 0;
   let most = 0;
@@ -189,7 +226,9 @@ it('an import sends calls of 500, few at a time, and vehicles before the rest', 
 it('an import never makes a call of more than 1 MiB, and ends with the error of one', async () => {
   const calls = await Array.fromAsync(callsWith(Array(20).fill({ text: 'é'.repeat(100_000) })));
   for (const call of calls)
-    expect(Buffer.byteLength(JSON.stringify(call.map(({ record }) => record)))).toBeLessThan(2 ** 20);
+    expect(Buffer.byteLength(JSON.stringify(call.map(({ record }) => record)))).toBeLessThan(
+      2 ** 20,
+    );
   const send = () => Promise.reject(new Error('no'));
   await expect(sendAll(callsWith(Array(2000).fill({})), send)).rejects.toThrow('no');
 });
@@ -211,7 +250,9 @@ it('an import waits as long as a busy service says, and tries again', async () =
 });
 
 it('a generated fleet is the same for the same options, and another for another seed', () => {
-  const generated = (seed: number) => [...generateFleet({ vehicles: 5, days: 7, start: '2026-10-01', seed })];
+  const generated = (seed: number) => [
+    ...generateFleet({ vehicles: 5, days: 7, start: '2026-10-01', seed }),
+  ];
   expect(generated(1)).toEqual(generated(1));
   expect(generated(2)).not.toEqual(generated(1));
 });

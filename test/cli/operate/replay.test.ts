@@ -34,7 +34,8 @@ beforeEach(() => {
 const command = ['delivery', 'replay', '--webhook', 'w'];
 const replay = (...options: string[]) => fleet(service, ...command, ...options);
 const calls = () => asked.filter(({ method }) => method === 'POST').map(({ body }) => body);
-const counted = 'Deliveries that can be replayed: 10000 or more. Left out because they are too old: 3.';
+const counted =
+  'Deliveries that can be replayed: 10000 or more. Left out because they are too old: 3.';
 
 it('fleet delivery replay goes on until all is done, and says what it has left out', async () => {
   const since = '2026-11-20T00:00:00Z';
@@ -43,7 +44,11 @@ it('fleet delivery replay goes on until all is done, and says what it has left o
   expect(err).toBe(`${counted} Receivers will see a repeat of what was delivered.\n`);
   expect(code).toBe(0);
   const selection = { since, includeDelivered: true };
-  expect(calls()).toEqual([selection, { ...selection, after: first }, { ...selection, after: second }]);
+  expect(calls()).toEqual([
+    selection,
+    { ...selection, after: first },
+    { ...selection, after: second },
+  ]);
   expect(asked[0]?.url).toContain(`?since=${encodeURIComponent(since)}&includeDelivered=true`);
 });
 
@@ -51,7 +56,9 @@ it('fleet delivery replay that is interrupted says where to go on', async () => 
   failsAfter = second;
   const { out, err, code } = await replay('--yes');
   expect([out, code]).toEqual(['', 1]);
-  expect(err).toBe(`${counted}\nfleet: 503 Try again. 10000 replayed; continue with --since ${times[1]}\n`);
+  expect(err).toBe(
+    `${counted}\nfleet: 503 Try again. 10000 replayed; continue with --since ${times[1]}\n`,
+  );
 });
 
 it('fleet delivery replay replays nothing without a terminal, or as a dry run', async () => {
@@ -67,15 +74,18 @@ it('fleet delivery replay replays nothing without a terminal, or as a dry run', 
 it.each([
   ['n', 0, 'Nothing has been replayed'],
   ['y', 3, '10017'],
-])('fleet delivery replay asks at a terminal, and takes "%s" for an answer', async (answer, times, says) => {
-  const { baseUrl, operatorKey } = service;
-  const env = { ...process.env, FLEET_URL: baseUrl, FLEET_OPERATOR_KEY: operatorKey };
-  const tool = [process.execPath, join(root, 'src/cli/fleet.ts'), ...command];
-  const atTerminal = ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])'];
-  const running = promisify(execFile)('python3', [...atTerminal, ...tool], { env });
-  running.child.stdin?.end(`${answer}\n`);
-  const { stdout: out } = await running;
-  expect(out).toContain(`${counted} Replay? [y/N]`);
-  expect(out).toContain(says);
-  expect(calls()).toHaveLength(times);
-});
+])(
+  'fleet delivery replay asks at a terminal, and takes "%s" for an answer',
+  async (answer, times, says) => {
+    const { baseUrl, operatorKey } = service;
+    const env = { ...process.env, FLEET_URL: baseUrl, FLEET_OPERATOR_KEY: operatorKey };
+    const tool = [process.execPath, join(root, 'src/cli/fleet.ts'), ...command];
+    const atTerminal = ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])'];
+    const running = promisify(execFile)('python3', [...atTerminal, ...tool], { env });
+    running.child.stdin?.end(`${answer}\n`);
+    const { stdout: out } = await running;
+    expect(out).toContain(`${counted} Replay? [y/N]`);
+    expect(out).toContain(says);
+    expect(calls()).toHaveLength(times);
+  },
+);

@@ -10,7 +10,13 @@ const acme = { accountId: 'a', account: 'Acme Insurance' };
 const report: StatusReport = {
   problem: null,
   warning: null,
-  health: { database: 'ok', queueBacklog: 0, oldestDueSeconds: null, sweptSecondsAgo: 5, size: null },
+  health: {
+    database: 'ok',
+    queueBacklog: 0,
+    oldestDueSeconds: null,
+    sweptSecondsAgo: 5,
+    size: null,
+  },
   pending: 0,
   due: 0,
   later: 0,
@@ -26,14 +32,29 @@ const report: StatusReport = {
   failing: [
     {
       ...acme,
-      ...{ webhookId: id, url, failed: 0, failures: 6, openUntil: null, failedAttempts: 14, retrying: 9 },
+      ...{
+        webhookId: id,
+        url,
+        failed: 0,
+        failures: 6,
+        openUntil: null,
+        failedAttempts: 14,
+        retrying: 9,
+      },
       ...{ lastFailure: { kind: 'status', status: 503 }, nextAttemptAt: since },
     },
   ],
   paused: [{ ...acme, webhookId: 'w-2', url, pausedSince: since }],
-  connections: [{ ...acme, connectionId: 'c-2', name: 'Trucks', healthStatus: 3, lastPulledAt: null }],
+  connections: [
+    { ...acme, connectionId: 'c-2', name: 'Trucks', healthStatus: 3, lastPulledAt: null },
+  ],
   deletions: [
-    { id, accountId: 'a', account: 'Acme Insurance', problem: `${'trips/'.repeat(20)} cannot be read` },
+    {
+      id,
+      accountId: 'a',
+      account: 'Acme Insurance',
+      problem: `${'trips/'.repeat(20)} cannot be read`,
+    },
   ],
   moves: [{ ...acme, to: 'eu', state: 'copying', since, isOverdue: true }],
   uncovered: [{ ...acme, connectionId: 'c-1', name: 'Vans' }],

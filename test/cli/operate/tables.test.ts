@@ -9,7 +9,17 @@ const at = '2026-11-20T20:15:04.120Z';
 const name = 'A customer with a name that is longer than a column';
 const url = `https://claims.example.com/${'segment/'.repeat(12)}`;
 /** What everything has that an operator sees. */
-const usual = { id, name, url, at, createdAt: at, accountId: id, account: name, webhookId: id, eventId: id };
+const usual = {
+  id,
+  name,
+  url,
+  at,
+  createdAt: at,
+  accountId: id,
+  account: name,
+  webhookId: id,
+  eventId: id,
+};
 const answer = 'Busy '.repeat(40);
 const log = [{ at, durationMs: 15, result: 'status', status: 503, answer }];
 const feed = { everyMinutes: 1, problem: null, history: null };
@@ -79,7 +89,14 @@ it.each<[command: string, changes: object, shows: RegExp]>([
 it('wraps between words at a terminal that is too narrow; ids, addresses and tokens are in one piece', async () => {
   terminal(80);
   data = [
-    { ...usual, actor: 'operator', action: 'created', subject: 'API token', subjectId: id, fields: [] },
+    {
+      ...usual,
+      actor: 'operator',
+      action: 'created',
+      subject: 'API token',
+      subjectId: id,
+      fields: [],
+    },
   ];
   const { out } = await fleet(service, 'audit');
   expect(out).toMatch(/^2026-11-20 +A +operator +created +01a221b9-5de4-74cd-9e8e-2a7c8706e87e$/m);

@@ -23,7 +23,11 @@ const says = (status: number, body: object) =>
   fetching.mockResolvedValueOnce(Response.json({ result: null, errors: [], ...body }, { status }));
 
 it('whoever wrangler is signed in as calls the API', async () => {
-  const wrangler: Wrangler = async () => ({ ok: true, out: '{"type":"oauth","token":"t"}', text: '' });
+  const wrangler: Wrangler = async () => ({
+    ok: true,
+    out: '{"type":"oauth","token":"t"}',
+    text: '',
+  });
   expect(await credentials(wrangler)).toEqual({ authorization: 'Bearer t' });
   vi.stubEnv('CLOUDFLARE_API_TOKEN', 'given');
   says(200, { result: 1 });
@@ -36,7 +40,10 @@ it('whoever wrangler is signed in as calls the API', async () => {
 });
 
 it('a deploy does not choose among several accounts', async () => {
-  const [acme, other] = ['a', 'b'].map((letter) => ({ id: letter.repeat(32), name: `Account ${letter}` }));
+  const [acme, other] = ['a', 'b'].map((letter) => ({
+    id: letter.repeat(32),
+    name: `Account ${letter}`,
+  }));
   says(200, { result: [acme] });
   expect(await chooseAccount(api)).toBe(acme?.id);
   says(200, { result: [acme, other] });
@@ -67,9 +74,24 @@ describe('a call that fails', () => {
   it.each([
     ['says why', 400, tooMany, 'Creating it failed: Too many [code: 7]. Fix that'],
     ['asks for permission', 403, forbidden, 'Give the API token the permissions'],
-    ['says what a new account lacks', 404, withoutSubdomain, 'Open Workers & Pages in the dashboard once'],
-    ['is not taken for that of a new account', 404, missing, '[code: 10007]. Fix that, or wait a moment'],
-    ['is distinguished from a page', 502, { errors: undefined }, 'Cloudflare replied with HTTP 502.'],
+    [
+      'says what a new account lacks',
+      404,
+      withoutSubdomain,
+      'Open Workers & Pages in the dashboard once',
+    ],
+    [
+      'is not taken for that of a new account',
+      404,
+      missing,
+      '[code: 10007]. Fix that, or wait a moment',
+    ],
+    [
+      'is distinguished from a page',
+      502,
+      { errors: undefined },
+      'Cloudflare replied with HTTP 502.',
+    ],
     ['says what is not as expected', 200, { result: { name: 1 } }, unexpected],
   ])('%s', async (_, status, body, words) => {
     says(status, body);
@@ -82,7 +104,9 @@ describe('a call that fails', () => {
   });
 
   it('says so when nobody responds', async () => {
-    fetching.mockRejectedValueOnce(new TypeError('fetch failed', { cause: new Error('ECONNRESET') }));
+    fetching.mockRejectedValueOnce(
+      new TypeError('fetch failed', { cause: new Error('ECONNRESET') }),
+    );
     await expect(creating()).rejects.toThrow(
       'Creating it failed: Cloudflare did not respond: ECONNRESET. Fix',
     );

@@ -12,7 +12,8 @@ const install = () =>
     encoding: 'utf8',
   });
 const read = (file: string) => readFileSync(join(folder, file), 'utf8');
-const write = (file: string, content: object) => writeFileSync(join(folder, file), JSON.stringify(content));
+const write = (file: string, content: object) =>
+  writeFileSync(join(folder, file), JSON.stringify(content));
 
 it('installing says how long it takes, and nothing when every package is there', () => {
   const project = { name: 'project', version: '1.0.0', devDependencies: { part: 'file:part' } };

@@ -13,5 +13,6 @@ it.each([
   const [light, dark] = tokens.match(/--muted: #\w+;/g) ?? [];
   const { muted, ...colours } = mailTokens[theme];
   expect(theme === 'light' ? light : dark).toBe(`--muted: ${muted};`);
-  for (const [token, value] of Object.entries(colours)) expect(ours).toContain(`--color-${token}: ${value};`);
+  for (const [token, value] of Object.entries(colours))
+    expect(ours).toContain(`--color-${token}: ${value};`);
 });

@@ -30,12 +30,17 @@ const tooMuch: [string, () => unknown][] = [
   ],
   ['messages of a batch: 101', () => DELIVERIES.sendBatch(Array(101).fill({ body: {} }))],
   ['bytes of a message: 128001', () => DELIVERIES.send('s'.repeat(127_999))],
-  ['bytes of a batch: 300006', () => DELIVERIES.sendBatch(Array(3).fill({ body: 's'.repeat(100_000) }))],
+  [
+    'bytes of a batch: 300006',
+    () => DELIVERIES.sendBatch(Array(3).fill({ body: 's'.repeat(100_000) })),
+  ],
   ['log of an invocation: 256002', () => console.info('s'.repeat(256_001))],
 ];
 
 it.each(tooMuch)('refuses %s', async (what, exceed) => {
-  await expect(invoked(async () => exceed())).rejects.toThrow(`Limit of production exceeded: ${what}`);
+  await expect(invoked(async () => exceed())).rejects.toThrow(
+    `Limit of production exceeded: ${what}`,
+  );
   expect(takeExceeded()).toHaveLength(1);
 });
 

@@ -22,19 +22,31 @@ it("the documents pass Redocly's recommended rules without a warning", () => {
   expect(status).toBe(0);
 });
 
-it.each(names)('%s is the published one; after an addition, `npm run contract` publishes it', (name) => {
-  expect(readDocument(name)).toEqual(JSON.parse(readFileSync(published(name), 'utf8')));
-});
+it.each(names)(
+  '%s is the published one; after an addition, `npm run contract` publishes it',
+  (name) => {
+    expect(readDocument(name)).toEqual(JSON.parse(readFileSync(published(name), 'utf8')));
+  },
+);
 
 type Schema = { properties: Record<string, Json>; required: string[] } & Union;
 type Union = { oneOf: Json[]; discriminator: { mapping: Record<string, string> } };
 const schema = (document: Json, name: string) =>
-  (document as { components: { schemas: Record<string, Schema> } }).components.schemas[name] as Schema;
+  (document as { components: { schemas: Record<string, Schema> } }).components.schemas[
+    name
+  ] as Schema;
 const property = (document: Json, name: string, key: string) =>
-  schema(document, name).properties[key] as { anyOf: [{ anyOf: Json[] }]; enum: number[]; items: Json };
+  schema(document, name).properties[key] as {
+    anyOf: [{ anyOf: Json[] }];
+    enum: number[];
+    items: Json;
+  };
 
 /** What breaks the published clients' document, or that with `before`, once it is changed so. */
-function breaksAfter(change: (document: Json) => unknown, before: typeof change = () => {}): string[] {
+function breaksAfter(
+  change: (document: Json) => unknown,
+  before: typeof change = () => {},
+): string[] {
   const [from, to] = [before, change].map((changes, at) => {
     const document = JSON.parse(readFileSync(published('openapi.json'), 'utf8'));
     changes(document);
@@ -56,7 +68,9 @@ it('changes that break clients are noticed, each of them', () => {
     without('Vehicle', 'vin');
     without('EventNotification', 'vehicleVin');
     schema(document, 'WebhookInput').required.push('headers');
-    schema(document, 'Vehicle').properties.status = { anyOf: [{ type: 'string' }, { type: 'integer' }] };
+    schema(document, 'Vehicle').properties.status = {
+      anyOf: [{ type: 'string' }, { type: 'integer' }],
+    };
     property(document, 'DeliverySummary', 'status').enum.push(9);
   }).join('\n');
   for (const change of [
@@ -87,14 +101,16 @@ it.each(names)('%s accepts dates wherever a request has a time', (name) => {
   type Operation = { parameters?: Named[]; requestBody?: Body };
   const document = readDocument(name);
   const operations = Object.values(document.paths as Record<string, Record<string, Operation>>);
-  const asked = operations.flatMap(Object.values<Operation>).flatMap(({ parameters = [], requestBody }) => {
-    const component = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
-    const { properties = {} } = component ? schema(document, component) : {};
-    return [
-      ...parameters,
-      ...Object.entries(properties).map(([key, value]) => ({ name: key, schema: value })),
-    ];
-  });
+  const asked = operations
+    .flatMap(Object.values<Operation>)
+    .flatMap(({ parameters = [], requestBody }) => {
+      const component = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
+      const { properties = {} } = component ? schema(document, component) : {};
+      return [
+        ...parameters,
+        ...Object.entries(properties).map(([key, value]) => ({ name: key, schema: value })),
+      ];
+    });
   expect(asked.filter(({ schema }) => schema?.format === 'date-time')).toEqual([]);
   expect(JSON.stringify(asked)).toContain('"format":"date"');
 });

@@ -42,7 +42,12 @@ const operators = closed(readDocument('openapi.operator.json'));
 const operationsOf = (document: typeof clients) =>
   Object.entries(document.paths)
     .flatMap(([template, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ document, template, method, operation })),
+      Object.entries(methods).map(([method, operation]) => ({
+        document,
+        template,
+        method,
+        operation,
+      })),
     )
     .toSorted((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'));
 
@@ -60,7 +65,9 @@ it('a validating proxy finds no deviation in any operation', async () => {
   });
   const now = new Date().toISOString();
   const records = recordKinds.map(({ recordExample }) =>
-    'startedAt' in recordExample ? { ...recordExample, startedAt: now, endedAt: now } : recordExample,
+    'startedAt' in recordExample
+      ? { ...recordExample, startedAt: now, endedAt: now }
+      : recordExample,
   );
   const media = await listen(stack.certificates, 0, servedBy(serveMedia));
   await fleetJson(stack, 'account', 'update', us.accountId, '--evidence-days', '30');
@@ -74,7 +81,10 @@ it('a validating proxy finds no deviation in any operation', async () => {
   await until('all have failed', async () => (await failed()).length === 2);
   receiverStatus = 503;
 
-  const ids: { [list: string]: string | undefined } = { webhook, deliveries: (await failed())[0]?.id };
+  const ids: { [list: string]: string | undefined } = {
+    webhook,
+    deliveries: (await failed())[0]?.id,
+  };
   for (const { list } of lists) {
     const query = list.range ? '?from=2026-11-01&to=2100-01-01' : '';
     const [first] = await listed<Record<string, string>>(stack, us, list.path + query);
@@ -101,7 +111,10 @@ it('a validating proxy finds no deviation in any operation', async () => {
     const request = usualRequest(clients, template, method, operation, known);
     expect.soft(await call(request, us.token), operation.operationId).toBe(200);
     if (operation.security.length === 0) continue;
-    const unknown = usualRequest(clients, template, method, operation, { ...known, id: crypto.randomUUID() });
+    const unknown = usualRequest(clients, template, method, operation, {
+      ...known,
+      id: crypto.randomUUID(),
+    });
     if (template.includes('{id}')) expect.soft([400, 404]).toContain(await call(unknown, us.token));
     expect.soft(await call(request, us.ingestKey)).toBe(403);
     expect.soft(await call(request, `${us.token}x`)).toBe(401);
@@ -126,10 +139,19 @@ function wrongIn(headers: IncomingHttpHeaders, body: Received['body']): unknown[
 }
 
 it(`${total} made-up requests get replies that the documents allow, and never a 5xx`, async () => {
-  const webhook = await addWebhook(stack, us, 'https://receiver.example.com/', { notificationTypes: [1] });
+  const webhook = await addWebhook(stack, us, 'https://receiver.example.com/', {
+    notificationTypes: [1],
+  });
   const [, bob] = await Promise.all(
     ['ann', 'bob'].map((name) =>
-      fleetJson<{ id: string }>(stack, 'user', 'add', `${name}@example.com`, '--account', other.accountId),
+      fleetJson<{ id: string }>(
+        stack,
+        'user',
+        'add',
+        `${name}@example.com`,
+        '--account',
+        other.accountId,
+      ),
     ),
   );
   const wrong: unknown[] = [];
@@ -177,7 +199,9 @@ it(`${total} made-up requests get replies that the documents allow, and never a 
 it('GET /webhooks is 400 for a request that is not valid HTTP, as the document says', async () => {
   const { hostname, port } = new URL(stack.baseUrl);
   const socket = connect(Number(port), hostname);
-  socket.write(`GET /webhooks HTTP/1.1\r\nHost: ${hostname}\r\nx-api-key: ${us.token}\r\nno header\r\n\r\n`);
+  socket.write(
+    `GET /webhooks HTTP/1.1\r\nHost: ${hostname}\r\nx-api-key: ${us.token}\r\nno header\r\n\r\n`,
+  );
   expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 400 /);
 });
 
@@ -194,7 +218,11 @@ async function send({ path, ...request }: Made, security: object) {
     OperatorKey: { authorization: `Bearer ${stack.operatorKey}` },
   };
   // Making requests can take so long that the service ends a connection that was kept, unseen.
-  const headers = { ...request.headers, ...credentials[Object.keys(security)[0] ?? ''], connection: 'close' };
+  const headers = {
+    ...request.headers,
+    ...credentials[Object.keys(security)[0] ?? ''],
+    connection: 'close',
+  };
   const reply = await fetch(stack.baseUrl + path, { ...request, headers });
   const text = await reply.text();
   return { status: reply.status, headers: Object.fromEntries(reply.headers), text };

@@ -28,7 +28,9 @@ it('the guides have the retry schedule and the timeout of the code', () => {
   expect(all).toContain(`| wait after a failed attempt | ${retries.waits.join(' | ')} |`);
   expect(all.join(' ')).toContain(`after ${retries.accidentWaits}, and then as above`);
   expect(retries.waits[1]).toBe(`${(schedule[1] ?? 0) / 60_000} min`);
-  expect(all.join(' ')).toContain(`Any status from 200 to 299 within ${retries.timeoutSeconds} seconds.`);
+  expect(all.join(' ')).toContain(
+    `Any status from 200 to 299 within ${retries.timeoutSeconds} seconds.`,
+  );
 });
 
 it('the log costs by its volume', () => {
@@ -42,8 +44,8 @@ const records = withTables('<!-- records -->');
 
 /** The rows of a table of records' fields: name, type, meaning, and example, unless that of an object. */
 const fieldsOf = (title: string): string[][] =>
-  [...(records.split(`## ${title}\n`)[1]?.split('##')[0] ?? '').matchAll(/^\| `.+\|$/gm)].map(([row]) =>
-    row.slice(2, -2).split(/ \| | Example: (?=`[^`]*`$)/),
+  [...(records.split(`## ${title}\n`)[1]?.split('##')[0] ?? '').matchAll(/^\| `.+\|$/gm)].map(
+    ([row]) => row.slice(2, -2).split(/ \| | Example: (?=`[^`]*`$)/),
   );
 
 const exampleOf = (title: string): object =>
@@ -54,14 +56,18 @@ const exampleOf = (title: string): object =>
     }),
   );
 
-it.each(recordKinds)('$kind records have a table of all fields, whose examples are accepted', (kind) => {
-  const example = exampleOf(kind.kind);
-  expect(Object.keys(example).sort()).toEqual(['kind', ...Object.keys(kind.recordFields)].sort());
-  expect(v.safeParse(IngestRecord, example).issues).toBeUndefined();
-});
+it.each(recordKinds)(
+  '$kind records have a table of all fields, whose examples are accepted',
+  (kind) => {
+    const example = exampleOf(kind.kind);
+    expect(Object.keys(example).sort()).toEqual(['kind', ...Object.keys(kind.recordFields)].sort());
+    expect(v.safeParse(IngestRecord, example).issues).toBeUndefined();
+  },
+);
 
 it('the fields of records come with their bounds, and what becomes of values beyond them', () => {
-  const rowOf = (title: string, field: string) => fieldsOf(title).find(([name]) => name === `\`${field}\``);
+  const rowOf = (title: string, field: string) =>
+    fieldsOf(title).find(([name]) => name === `\`${field}\``);
   expect(rowOf('vehicle', 'name')?.slice(1, 3)).toEqual([
     'string, at most 200 characters',
     'Its name. At most 200 bytes. Defaults to the sourceId. Cut if it is longer.',
@@ -71,13 +77,17 @@ it('the fields of records come with their bounds, and what becomes of values bey
 });
 
 it('the quick start says on its first line which Node its programs need', () => {
-  const [, , first] = (readGuides().find(({ path }) => path === 'quick-start')?.markdown ?? '').split('\n');
+  const [, , first] = (
+    readGuides().find(({ path }) => path === 'quick-start')?.markdown ?? ''
+  ).split('\n');
   expect(first).toContain(`Node ${process.versions.node.split('.')[0]}`);
 });
 
 it('the event catalogue has an example of each payload, and its JSON Schema', () => {
   const events = readGuides().find(({ path }) => path === 'events')?.markdown ?? '';
-  const shown = [...events.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text = '']) => JSON.parse(text));
+  const shown = [...events.matchAll(/^```json\n([\s\S]*?)^```/gm)].map(([, text = '']) =>
+    JSON.parse(text),
+  );
   const examples = shown.filter(({ data }) => data);
   const [schemas, ajv] = [shown.filter(({ $schema }) => $schema), formats.default(new Ajv2020())];
   expect(schemas).toHaveLength(Object.keys(published.webhooks).length);
@@ -94,7 +104,7 @@ it('/llms.txt leads to each guide, the reference and the OpenAPI document', () =
   expect(links.slice(0, -2).map(file)).toEqual(guides);
   const summaries = file('llms.txt').match(/^- .+$/gm) ?? [];
   expect(summaries.filter((line) => line.endsWith(':'))).toEqual([]);
-  expect(summaries.filter((line) => / in the header x-api-key of every request\.$/.test(line))).toHaveLength(
-    1,
-  );
+  expect(
+    summaries.filter((line) => / in the header x-api-key of every request\.$/.test(line)),
+  ).toHaveLength(1);
 });

@@ -1,5 +1,9 @@
 import published from '../../../src/docs/openapi/published/openapi.json' with { type: 'json' };
-import { type ApiDocument, parametersOf, referenceMarkdown } from '../../../src/docs/pages/reference.ts';
+import {
+  type ApiDocument,
+  parametersOf,
+  referenceMarkdown,
+} from '../../../src/docs/pages/reference.ts';
 
 const document = published as unknown as ApiDocument; // TypeScript knows each of its parts
 const reference = referenceMarkdown(document);
@@ -15,7 +19,8 @@ test('the reference has every operation with its parameters, and what it refuses
       expect(shown).toContain(`bash ${method.toUpperCase()} ${path}\n`);
       for (const { name } of parametersOf(document, operation))
         expect(shown, summary).toContain(`| \`${name}\` |`);
-      const refused = responses[400] && 'content' in responses[400] ? responses[400].content : undefined;
+      const refused =
+        responses[400] && 'content' in responses[400] ? responses[400].content : undefined;
       for (const message of Object.keys(refused?.['application/json'].examples ?? {}))
         expect(shown, summary).toContain(`| 400 | \`${message}\` |`);
     }
@@ -35,8 +40,15 @@ test('every object that is linked to is there, with all of its fields', () => {
 
 test('of a file it says what it is, its ranges, and how to save it', () => {
   const shown = part('Get a file of an accident');
-  expect(shown).toMatch(/curl -sS -OJ "\$BASE_URL\/accidents\/[\da-f-]{36}\/evidence\/[\da-f-]{36}"/);
-  for (const said of ['The file. Its `Content-Type`', '| `Range` | string | Header. ', '| 206 |', '| 416 |'])
+  expect(shown).toMatch(
+    /curl -sS -OJ "\$BASE_URL\/accidents\/[\da-f-]{36}\/evidence\/[\da-f-]{36}"/,
+  );
+  for (const said of [
+    'The file. Its `Content-Type`',
+    '| `Range` | string | Header. ',
+    '| 206 |',
+    '| 416 |',
+  ])
     expect(shown).toContain(said);
   expect(shown).not.toContain('json 200');
 });
@@ -45,7 +57,10 @@ test('types say what a value may be', () => {
   for (const [title, row] of [
     ['SafetyEvent', '| `eventRisk` | integer, 1 to 5 |'],
     ['SafetyEvent', '| `location` | [Location](#location) or `null` |'],
-    ['WebhookInput', '| `httpVerb` | string | The HTTP method of its deliveries. One of `POST`, `PUT`. |'],
+    [
+      'WebhookInput',
+      '| `httpVerb` | string | The HTTP method of its deliveries. One of `POST`, `PUT`. |',
+    ],
     ['WebhookInput', '| `connectionIds` | list of UUIDs, optional |'],
     ['AccidentNotification', '| `location.latitude` | number | Degrees north'],
     ['List vehicles', '| `limit` | integer, at least 1, `50` by default |'],
@@ -55,7 +70,9 @@ test('types say what a value may be', () => {
 });
 
 test('a sample calls with all that is required', () => {
-  expect(part('List safety events')).toContain('"$BASE_URL/safety-events?from=2026-11-01&to=2026-12-01"');
+  expect(part('List safety events')).toContain(
+    '"$BASE_URL/safety-events?from=2026-11-01&to=2026-12-01"',
+  );
   expect(part('List safety events')).toContain('-H "Connection-Id: ');
   expect(part('Delete a webhook')).toMatch(/-X DELETE "\$BASE_URL\/webhook\/[\da-f-]{36}"/);
   expect(part('Create a webhook')).toContain(`-d '{\n  "connectionIds": [`);

@@ -33,9 +33,21 @@ describe('an accident in the list', () => {
   it('has what a claim needs as far as known, each of the newest version that says it', async () => {
     const nothing = { vehicleName: null, licensePlate: null, driverId: null, driverName: null };
     await ingest(accident());
-    expect(await only()).toMatchObject({ ...nothing, maxSpeedKph: null, severity: null, detectedAt: null });
-    await ingest(vehicle(), accident({ ...at(12), driver: 'driver-1', maxSpeedKph: 80, severity: 'low' }));
-    expect(await only()).toMatchObject({ vehicleName: 'Truck 1', driverName: null, maxSpeedKph: 80 });
+    expect(await only()).toMatchObject({
+      ...nothing,
+      maxSpeedKph: null,
+      severity: null,
+      detectedAt: null,
+    });
+    await ingest(
+      vehicle(),
+      accident({ ...at(12), driver: 'driver-1', maxSpeedKph: 80, severity: 'low' }),
+    );
+    expect(await only()).toMatchObject({
+      vehicleName: 'Truck 1',
+      driverName: null,
+      maxSpeedKph: 80,
+    });
     await ingest(driver(), vehicle({ name: 'Renamed' }), accident({ ...at(13), severity: 'high' }));
     const known = { vehicleName: 'Truck 1', driverName: 'Ann', maxSpeedKph: 80, severity: 'high' };
     expect(await only()).toMatchObject(known);
@@ -65,7 +77,12 @@ describe('an accident in the list', () => {
   it('has vin, time and place of the newest version, whichever comes last', async () => {
     await ingest(accident({ ...at(12), location: elsewhere }));
     await ingest(
-      accident({ ...at(11), notificationLevel: 2, vin: 'OLDER1', eventTime: '2026-11-19T00:00:00Z' }),
+      accident({
+        ...at(11),
+        notificationLevel: 2,
+        vin: 'OLDER1',
+        eventTime: '2026-11-19T00:00:00Z',
+      }),
     );
     expect(await only()).toMatchObject({
       notificationLevel: 2,
@@ -117,13 +134,22 @@ describe('an accident in the list', () => {
 function recordOf(text: string) {
   const [, level, isDismissed, hour] = /^(\d)(x?)(?:@(\d+))?$/.exec(text) ?? [];
   const version = hour ? at(Number(hour)) : {};
-  return accident({ notificationLevel: Number(level), ...(isDismissed && { dismissed: true }), ...version });
+  return accident({
+    notificationLevel: Number(level),
+    ...(isDismissed && { dismissed: true }),
+    ...version,
+  });
 }
 
 it.each([
   ['after level 1 is notified as a level 2 that is not accurate, once', '1 1x 1x', '.xx', '1? 2?'],
   ['after level 2 is notified no more, nor is its level 3', '2 2x 3x', '.xx', '2'],
-  ['that nobody was notified of is not, until a newer version ends it', '1x@11 1@10 1@12', 'xx.', '1?'],
+  [
+    'that nobody was notified of is not, until a newer version ends it',
+    '1x@11 1@10 1@12',
+    'xx.',
+    '1?',
+  ],
   ['is reopened by a later level, but not by a repeated one', '1 1x 1 2 3', '.xx..', '1? 2? 3'],
   ['in an older version changes nothing', '1@12 1x@11 2x@11 3@13', '....', '1? 3'],
 ])('a false alarm %s', async (_, records, states, expected) => {
@@ -145,7 +171,11 @@ it.each([
 it('two calls that race tell each level once', async () => {
   const hook = await register();
   const levels = [1, 2, 3].map((notificationLevel) => accident({ notificationLevel }));
-  const outcomes = await Promise.all([ingest(...levels), ingest(...levels.toReversed()), ingest(...levels)]);
+  const outcomes = await Promise.all([
+    ingest(...levels),
+    ingest(...levels.toReversed()),
+    ingest(...levels),
+  ]);
   expect(outcomes.map(({ accepted }) => accepted).sort()).toEqual([0, 0, 3]);
   expect(await notified(hook.id, 3)).toBe('1? 2 3');
 });

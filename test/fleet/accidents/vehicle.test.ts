@@ -74,7 +74,10 @@ it.each(cases)('the vehicle of an accident is %s', async (_, fleet, changes, exp
     vehicleName: expected && `The ${expected}`,
     licensePlate: expected && `P ${expected}`,
   });
-  const notified = await rows('select webhook_id as id from deliveries where account_id = ?1', us.accountId);
+  const notified = await rows(
+    'select webhook_id as id from deliveries where account_id = ?1',
+    us.accountId,
+  );
   // An accident of an unknown vehicle is of every group.
   const everybody = [right.id, wrong.id].toSorted();
   expect(notified.map(({ id }) => id).toSorted()).toEqual(expected ? [right.id] : everybody);
@@ -96,7 +99,10 @@ describe('the vehicle of an accident', () => {
     await ingest(accident({ notificationLevel: 2 }));
     expect(await nameOf()).toBe('Truck');
     const levels = (id: string) => rows('select level from deliveries where webhook_id = ?1', id);
-    expect([await levels(vans.id), await levels(trucks.id)]).toEqual([[{ level: 1 }], [{ level: 2 }]]);
+    expect([await levels(vans.id), await levels(trucks.id)]).toEqual([
+      [{ level: 1 }],
+      [{ level: 2 }],
+    ]);
   });
 
   it('that becomes known later is filled in with whatever next comes of the accident', async () => {
@@ -118,15 +124,16 @@ describe('the vehicle of an accident', () => {
   });
 
   it('is said to be unclear if several active ones have the VIN', async () => {
-    const message = 'is that of several active vehicles of a connection: the accident has none of them';
+    const message =
+      'is that of several active vehicles of a connection: the accident has none of them';
     const other = { sourceId: 'other', eventTime: recently, vin: '1FUJGLDR5CLBP8835' };
     const { warnings } = await ingest(van, truck, accident(other), accident());
     expect(warnings).toEqual([{ field: 'vin', message, records: 1, index: 3 }]);
     const later = await ingest(accident({ notificationLevel: 2 }));
     expect(later.warnings).toMatchObject([{ message }]);
-    expect(await ingest({ ...truck, ...sold }, accident({ notificationLevel: 3 }))).not.toHaveProperty(
-      'warnings',
-    );
+    expect(
+      await ingest({ ...truck, ...sold }, accident({ notificationLevel: 3 })),
+    ).not.toHaveProperty('warnings');
     expect(await nameOf()).toBe('Van');
   });
 

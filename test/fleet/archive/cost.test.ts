@@ -16,7 +16,10 @@ const day = 200 * dayMs;
 const count = 12_000;
 let moved: { read: number; written: number };
 beforeAll(async () => {
-  const seeds = Array.from({ length: count }, (_, i) => ({ startedAt: day + 5 * i, driver: newId() }));
+  const seeds = Array.from({ length: count }, (_, i) => ({
+    startedAt: day + 5 * i,
+    driver: newId(),
+  }));
   const later = Array.from({ length: 1500 }, (_, i) => ({ startedAt: day + dayMs + i }));
   await insertTrips(us, [...seeds, ...later]);
   expected = (await walk(withoutArchive, us, trips.list, { query: { limit: ['500'] } })).items;
@@ -33,7 +36,12 @@ async function priceOf(query: Record<string, string[]>, more: { descending?: boo
     return env.ARCHIVE.get(...args);
   };
   const request = { connectionId: us.connection.id, query, ...more };
-  const page = await readList({ ...bindings, ARCHIVE: { get } as R2Bucket }, us, trips.list, request);
+  const page = await readList(
+    { ...bindings, ARCHIVE: { get } as R2Bucket },
+    us,
+    trips.list,
+    request,
+  );
   return { page, reads, rowsRead: cost.read, trips: cost.trips, written: cost.written };
 }
 
@@ -99,7 +107,12 @@ it.each([
     const connectionId = them.connection.id;
     const { accountId } = them;
     const insert = `insert into archived_days select 'trips', ?1, ?2, value, 0, '[]' from json_each(?3)`;
-    await rows(insert, accountId, connectionId, JSON.stringify(Array.from({ length: 300 }, (_, i) => i)));
+    await rows(
+      insert,
+      accountId,
+      connectionId,
+      JSON.stringify(Array.from({ length: 300 }, (_, i) => i)),
+    );
     const { env: bindings, cost } = metered();
     const scope = { kind: 'trips', accountId, connectionId: one ? connectionId : undefined };
     const query = { ...scope, from: 100, to: 250, descending, most: 2 };

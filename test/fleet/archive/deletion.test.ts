@@ -35,7 +35,10 @@ const trips = async (who: World) => (await who.api.get<object[]>('/trips')).data
 
 async function changesAfter(cursor: string) {
   const { data, resume } = await changes(us.apiToken, `kinds=trip,safetyEvent&cursor=${cursor}`);
-  return { changes: data.map(({ kind, action, data }) => [kind, action, data?.driverId ?? null]), resume };
+  return {
+    changes: data.map(({ kind, action, data }) => [kind, action, data?.driverId ?? null]),
+    resume,
+  };
 }
 
 it('deleting a connection removes its archive, and shows none of it from then on', async () => {
@@ -112,7 +115,8 @@ describe('erasing a driver of whom a file remains that the catalog does not name
   });
 
   it('is not done before an operator has repaired a day that only the bucket knows', async () => {
-    const forget = "delete from archived_days where kind = 'trips' and connection_id = ?1 returning day";
+    const forget =
+      "delete from archived_days where kind = 'trips' and connection_id = ?1 returning day";
     const day = await value<number>(forget, us.connection.id);
     const id = await erase();
     await operator.post(`/operator/deletions/${id}/continue`, {});

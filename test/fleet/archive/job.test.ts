@@ -1,6 +1,11 @@
 import { env } from 'cloudflare:workers';
 import type { Part } from '../../../src/fleet/archive/bucket.ts';
-import { catalogued, filesPerRow, inArchive, putEntry } from '../../../src/fleet/archive/catalog.ts';
+import {
+  catalogued,
+  filesPerRow,
+  inArchive,
+  putEntry,
+} from '../../../src/fleet/archive/catalog.ts';
 import { maxCharacters } from '../../../src/fleet/archive/files.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
@@ -36,7 +41,8 @@ const listed = async (query = {}) => (await walk(env, us, trips.list, { query })
 type Item = Record<string, unknown> & { id: string };
 const ids = (items: Item[]) => items.map(({ id }) => id);
 
-const seeds = (count: number) => Array.from({ length: count }, (_, i) => ({ startedAt: day + i * 60_000 }));
+const seeds = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ startedAt: day + i * 60_000 }));
 
 /** Whether the day was moved in so few steps; otherwise the move was interrupted then. */
 async function movedBefore(steps: number): Promise<boolean> {
@@ -71,7 +77,12 @@ describe('moving a day', () => {
   it('of many files has several rows in the catalog, each of which can be restored', async () => {
     const inserted = await insertTrips(us, seeds(12));
     await move(us, day, { sizes });
-    const whole = { kind: 'trips', accountId: us.accountId, connectionId: us.connection.id, day: 100 };
+    const whole = {
+      kind: 'trips',
+      accountId: us.accountId,
+      connectionId: us.connection.id,
+      day: 100,
+    };
     const named = await catalogued(openDatabase(env), whole);
     const put = async (parts: Part[]) => {
       await inArchive(env, ({ db, commit }) => commit(...putEntry(db, whole, parts)));
@@ -89,7 +100,10 @@ describe('moving a day', () => {
       'insert into archived_days select kind, account_id, connection_id, day, 1, ?1 from archived_days',
       JSON.stringify(named.slice(1)),
     );
-    await rows('update archived_days set parts = ?1 where piece = 0', JSON.stringify(named.slice(0, 1)));
+    await rows(
+      'update archived_days set parts = ?1 where piece = 0',
+      JSON.stringify(named.slice(0, 1)),
+    );
     expect(ids(await listed())).toEqual(inserted);
     expect(await put([])).toEqual([]);
   });
@@ -169,7 +183,8 @@ describe('moving a day', () => {
 });
 
 it('what comes in late is shown once, and merged into its file, the newer version winning', async () => {
-  const update = (id: string | undefined, set: string) => rows(`update trips set ${set} where id = ?1`, id);
+  const update = (id: string | undefined, set: string) =>
+    rows(`update trips set ${set} where id = ?1`, id);
   const inserted = await insertTrips(us, seeds(12));
   await rows('update trips set source_updated_at = 1000');
   await move(us, day, { sizes });
@@ -181,8 +196,14 @@ it('what comes in late is shown once, and merged into its file, the newer versio
     { id: unchanged ?? '', startedAt: day + 2 * 60_000, vehicle: unchanged ?? '' },
     { id: newId(), startedAt: day + 90_000 },
   ]);
-  await update(newer, 'distance_km = 99, source_updated_at = 2000, created_at = 50, updated_at = 60');
-  await update(older, 'distance_km = 98, source_updated_at = 500, created_at = 50, updated_at = 60');
+  await update(
+    newer,
+    'distance_km = 99, source_updated_at = 2000, created_at = 50, updated_at = 60',
+  );
+  await update(
+    older,
+    'distance_km = 98, source_updated_at = 500, created_at = 50, updated_at = 60',
+  );
   await update(unchanged, 'source_updated_at = 1000, created_at = 50, updated_at = 60');
   const shown = async () =>
     (await listed()).map(({ id, distanceKm, createdAt }) => ({ id, distanceKm, createdAt }));
@@ -211,8 +232,17 @@ describe('the job', () => {
       { kind: 'driver', sourceId: 'ann', name: 'Ann' },
       trip({ sourceId: 'old', startedAt: old, startLocation: { latitude: 1, longitude: -2.5 } }),
       trip({ startedAt: recent }),
-      safetyEvent({ sourceId: 'old', startedAt: old, driver: 'ann', incidentTypes: ['hard_brake', 'Ä"q'] }),
-      safetyEvent({ startedAt: recent, location: { latitude: 3, longitude: 4 }, maxSpeedKph: 90.5 }),
+      safetyEvent({
+        sourceId: 'old',
+        startedAt: old,
+        driver: 'ann',
+        incidentTypes: ['hard_brake', 'Ä"q'],
+      }),
+      safetyEvent({
+        startedAt: recent,
+        location: { latitude: 3, longitude: 4 },
+        maxSpeedKph: 90.5,
+      }),
       ...records,
     );
 

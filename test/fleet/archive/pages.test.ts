@@ -36,10 +36,16 @@ const seed = fc.record({
 });
 /** Days that are moved, and after how many steps each move is interrupted. */
 const moves = fc.array(
-  fc.record({ day: fc.nat(days - 1), connection: fc.nat(1), steps: fc.oneof(fc.nat(12), fc.constant(1000)) }),
+  fc.record({
+    day: fc.nat(days - 1),
+    connection: fc.nat(1),
+    steps: fc.oneof(fc.nat(12), fc.constant(1000)),
+  }),
   { maxLength: 8 },
 );
-const time = fc.tuple(fc.nat(days), fc.nat(5)).map(([day, at]) => [new Date(day * dayMs + at).toISOString()]);
+const time = fc
+  .tuple(fc.nat(days), fc.nat(5))
+  .map(([day, at]) => [new Date(day * dayMs + at).toISOString()]);
 const query = fc.record(
   {
     limit: fc.integer({ min: 1, max: 20 }).map((limit) => [String(limit)]),
@@ -129,7 +135,9 @@ describe('a list over the archive and D1', () => {
           }
           for (const [{ minEventRisk, ...narrow }, one, descending] of requests) {
             const asked =
-              table === 'trips' ? narrow : { ...ever, ...narrow, ...(minEventRisk && { minEventRisk }) };
+              table === 'trips'
+                ? narrow
+                : { ...ever, ...narrow, ...(minEventRisk && { minEventRisk }) };
             if (asked.from && asked.to && String(asked.from) >= String(asked.to)) continue;
             const expected = seeds
               .map((seed, at) => ({ ...seed, id: ids[at] ?? '' }))

@@ -26,7 +26,8 @@ async function exportDatabase(): Promise<() => Promise<void>> {
   };
 }
 
-const items = async () => (await walk(env, us, trips.list, { query: {} })).items as { id: string }[];
+const items = async () =>
+  (await walk(env, us, trips.list, { query: {} })).items as { id: string }[];
 const listed = async () => (await items()).map(({ id }) => id);
 /** Has so many trips of the day come in, 10 ms apart. */
 const happen = (count: number, at = 10 * dayMs) =>
@@ -124,7 +125,11 @@ describe('a file that cannot be read', () => {
       const reply = await us.lists.get('/trips?from=1970-01-01&to=1970-02-01');
       expect(reply).toMatchObject({ status: 503, retryAfter: 60 });
       expect(lines('fault')).toContainEqual(
-        expect.objectContaining({ message: 'A file of the archive cannot be read', key, level: 'error' }),
+        expect.objectContaining({
+          message: 'A file of the archive cannot be read',
+          key,
+          level: 'error',
+        }),
       );
       await happen(1, 10 * dayMs + 7);
       await archive(env);

@@ -2,7 +2,12 @@ import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { maxRows } from '../../../src/fleet/changes/feed.ts';
-import { keptMs, maxRecordsPerRow, pruneChanges, recordChange } from '../../../src/fleet/record-changes.ts';
+import {
+  keptMs,
+  maxRecordsPerRow,
+  pruneChanges,
+  recordChange,
+} from '../../../src/fleet/record-changes.ts';
 import { encodeCursor } from '../../../src/platform/db/cursor.ts';
 import { transaction, write } from '../../../src/platform/db/database.ts';
 import { maxScanned } from '../../../src/platform/db/pages.ts';
@@ -25,7 +30,8 @@ beforeEach(async () => {
 const sendVan = (...records: object[]) => as(us.connections[1]?.ingestKey ?? '').send(...records);
 const get = (query = '', connection?: string) => changes(us.apiToken, query, connection);
 const records = 'kinds=driver,vehicle,trip,safetyEvent,accident';
-const names = ({ data }: Awaited<ReturnType<typeof get>>) => data.map((change) => change.data?.name);
+const names = ({ data }: Awaited<ReturnType<typeof get>>) =>
+  data.map((change) => change.data?.name);
 
 /** Deletes drivers as a job of the service would. */
 const remove = async (ids: string[]) => {
@@ -33,7 +39,9 @@ const remove = async (ids: string[]) => {
   const source = { accountId: us.accountId, connectionId: trucks, now: Date.now() };
   await transaction(db, [
     recordChange(db, source, 'deleted', 'driver', ids),
-    write(db)`delete from drivers where id in (select value from json_each(${JSON.stringify(ids)}))`,
+    write(
+      db,
+    )`delete from drivers where id in (select value from json_each(${JSON.stringify(ids)}))`,
   ]);
 };
 
@@ -42,7 +50,11 @@ describe('the feed', () => {
     await us.send(accident(), safetyEvent({ driver: 'driver-1' }), trip(), driver(), vehicle());
     const { data, next } = await get(records);
     expect(data.map(({ kind, action, connectionId }) => [kind, action, connectionId])).toEqual(
-      ['driver', 'vehicle', 'trip', 'safetyEvent', 'accident'].map((kind) => [kind, 'changed', trucks]),
+      ['driver', 'vehicle', 'trip', 'safetyEvent', 'accident'].map((kind) => [
+        kind,
+        'changed',
+        trucks,
+      ]),
     );
     const [range, from] = ['from=2000-01-01&to=2100-01-01', { 'connection-id': trucks }];
     const lists = ['/drivers', '/vehicles', '/trips', `/safety-events?${range}`, '/accidents'];
@@ -76,7 +88,10 @@ describe('the feed', () => {
     await us.send(version(5, 3));
     await us.send(version(1, 1));
     expect((await get(events)).data.map(({ data }) => data?.eventRisk)).toEqual([5]);
-    expect((await get(`cursor=${resume}`)).data.map(({ kind }) => kind)).toEqual(['vehicle', 'safetyEvent']);
+    expect((await get(`cursor=${resume}`)).data.map(({ kind }) => kind)).toEqual([
+      'vehicle',
+      'safetyEvent',
+    ]);
   });
 
   it('tells once a page of a record that changed several times, as it is now', async () => {
@@ -98,7 +113,13 @@ describe('the feed', () => {
     await remove([ann, bob]);
     const gone = await get(`${records}&cursor=${resume}`);
     expect(gone.data).toEqual(
-      [ann, bob].map((id) => ({ kind: 'driver', id, connectionId: trucks, action: 'deleted', data: null })),
+      [ann, bob].map((id) => ({
+        kind: 'driver',
+        id,
+        connectionId: trucks,
+        action: 'deleted',
+        data: null,
+      })),
     );
     await us.send(driver());
     expect((await get(`${records}&cursor=${resume}`)).data).toMatchObject([
@@ -129,7 +150,10 @@ describe('the feed', () => {
 describe('narrowed to', () => {
   it('kinds, it tells of these alone', async () => {
     await us.send(driver(), vehicle(), trip());
-    expect((await get('kinds=trip&kinds=driver')).data.map(({ kind }) => kind)).toEqual(['driver', 'trip']);
+    expect((await get('kinds=trip&kinds=driver')).data.map(({ kind }) => kind)).toEqual([
+      'driver',
+      'trip',
+    ]);
     expect(await get('kinds=drivers')).toMatchObject({ status: 400, errors: [{ field: 'kinds' }] });
   });
 
@@ -138,7 +162,10 @@ describe('narrowed to', () => {
     await sendVan(driver({ name: 'Bob' }));
     expect(names(await get(records, vans))).toEqual(['Bob']);
     expect(names(await get(records))).toEqual(['Ann', 'Bob']);
-    expect(await get(records, 'x')).toMatchObject({ status: 400, errors: [{ field: 'Connection-Id' }] });
+    expect(await get(records, 'x')).toMatchObject({
+      status: 400,
+      errors: [{ field: 'Connection-Id' }],
+    });
   });
 
   it('what is rare, it looks through 1,000 rows a page, and never loses its place', async () => {
@@ -195,7 +222,8 @@ describe('a cursor', () => {
     ])
       expect(reply).toMatchObject(invalid('Invalid cursor', 'cursor'));
     expect(
-      (await get(`kinds=safetyEvent,trip&kinds=accident,vehicle,driver&limit=7&cursor=${resume}`)).status,
+      (await get(`kinds=safetyEvent,trip&kinds=accident,vehicle,driver&limit=7&cursor=${resume}`))
+        .status,
     ).toBe(200);
   });
 });
@@ -225,12 +253,17 @@ it('a page ends within a call where it is full, by number or by size', async () 
     return pages;
   };
   expect(await read(2)).toEqual([['0', '1'], ['2', '3'], ['4']]);
-  await rows(`update drivers set phone = ?1 where account_id = ?2`, 'x'.repeat(400_000), us.accountId);
+  await rows(
+    `update drivers set phone = ?1 where account_id = ?2`,
+    'x'.repeat(400_000),
+    us.accountId,
+  );
   expect(await read(500)).toEqual([['0', '1'], ['2', '3'], ['4']]);
 });
 
 describe('what is noted', () => {
-  const noted = () => rows('select * from changes where account_id = ?1 order by seq', us.accountId);
+  const noted = () =>
+    rows('select * from changes where account_id = ?1 order by seq', us.accountId);
 
   it('is one row for a call, and none for one that changes nothing', async () => {
     const before = (await noted()).length;
@@ -257,7 +290,9 @@ describe('what is noted', () => {
     const ids = sql`with recursive n (id) as (select 1 union all select id + 1 from n where id < ${count}) select id from n`;
     const before = (await noted()).length;
     await transaction(db, [recordChange(db, source, 'deleted', 'trip', ids)]);
-    const sizes = (await noted()).slice(before).map(({ records }) => JSON.parse(String(records)).trip.length);
+    const sizes = (await noted())
+      .slice(before)
+      .map(({ records }) => JSON.parse(String(records)).trip.length);
     expect(sizes).toEqual([maxRecordsPerRow, maxRecordsPerRow, 1]);
     const none = sql`select id from trips where id = 'none'`;
     await transaction(db, [recordChange(db, source, 'deleted', 'trip', none)]);

@@ -42,7 +42,10 @@ describe('a file that an accident links to', () => {
   it('is copied in parts, and listed with its checksum; the feed tells of it, and the report is ours', async () => {
     const bytes = video(2 * partBytes + 1000);
     const { asked } = media({ '/road.mp4': bytes });
-    const link = linked('/road.mp4?X-Amz-Signature=abc', { camera: 'Road', takenAt: '2026-11-20T20:00:00Z' });
+    const link = linked('/road.mp4?X-Amz-Signature=abc', {
+      camera: 'Road',
+      takenAt: '2026-11-20T20:00:00Z',
+    });
     const { id } = await crash(us, [link], { reportUrl: `${mediaOrigin}/road.mp4` });
     const { resume } = await changes(us.apiToken, 'cursor=now');
     expect(await filesOf(us, id)).toMatchObject([
@@ -73,16 +76,19 @@ describe('a file that an accident links to', () => {
     ['doc=1&X-Amz-Signature=b', true],
     ['doc=2&X-Amz-Signature=b', false],
     ['doc=1', true],
-  ])('is where its accident has its report, if that is the same document: %s', async (query, isSame) => {
-    media({ '/report': '%PDF-1.7' });
-    const link = linked('/report?doc=1&X-Amz-Signature=a', { kind: 'document' });
-    const reportUrl = `${mediaOrigin}/report?${query}`;
-    const { id } = await crash(us, [link], { reportUrl });
-    await copyAll(us);
-    expect((await us.api.get<{ reportUrl: string }>(`/accidents/${id}`)).data.reportUrl).toBe(
-      isSame ? `https://portal.example.com/portal/accidents/${id}#evidence` : reportUrl,
-    );
-  });
+  ])(
+    'is where its accident has its report, if that is the same document: %s',
+    async (query, isSame) => {
+      media({ '/report': '%PDF-1.7' });
+      const link = linked('/report?doc=1&X-Amz-Signature=a', { kind: 'document' });
+      const reportUrl = `${mediaOrigin}/report?${query}`;
+      const { id } = await crash(us, [link], { reportUrl });
+      await copyAll(us);
+      expect((await us.api.get<{ reportUrl: string }>(`/accidents/${id}`)).data.reportUrl).toBe(
+        isSame ? `https://portal.example.com/portal/accidents/${id}#evidence` : reportUrl,
+      );
+    },
+  );
 
   it('is not copied unless its account keeps evidence', async () => {
     await keepFor(us, null);
@@ -135,7 +141,10 @@ describe('a file that an accident links to', () => {
   });
 
   it('is copied again as a whole if its server has another version by now, or sends another part', async () => {
-    const [before, after] = [video(2 * partBytes + 1000), video(2 * partBytes + 1000).map((byte) => ~byte)];
+    const [before, after] = [
+      video(2 * partBytes + 1000),
+      video(2 * partBytes + 1000).map((byte) => ~byte),
+    ];
     after.set(before.subarray(0, 24));
     const asked: (string | null)[] = [];
     const tagged = (bytes: Uint8Array<ArrayBuffer>, from: number, tag: string) => {
@@ -149,7 +158,8 @@ describe('a file that an accident links to', () => {
       if (asked.length === 1) return tagged(before, 0, '"1"');
       return tagged(after, range ? partBytes : 0, '"2"'); // a server that takes no heed of If-Range
     };
-    const shifts = ({ headers }: Request) => partOf(after, headers.has('range') ? partBytes + 1 : 0);
+    const shifts = ({ headers }: Request) =>
+      partOf(after, headers.has('range') ? partBytes + 1 : 0);
     for (const serve of [changes, shifts]) {
       await rows('delete from evidence');
       media({ '/road.mp4': serve });
@@ -157,7 +167,9 @@ describe('a file that an accident links to', () => {
       await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 });
       expect(await value(`select json_array_length(upload, '$.parts') from evidence`)).toBe(1);
       await copyAll(us);
-      expect(await filesOf(us, id)).toMatchObject([{ state: 'stored', sha256: await sha256(after) }]);
+      expect(await filesOf(us, id)).toMatchObject([
+        { state: 'stored', sha256: await sha256(after) },
+      ]);
     }
     expect(asked).toEqual([null, `bytes=${partBytes}- if "1"`, null]);
   });
@@ -174,16 +186,26 @@ describe('a file that an accident links to', () => {
     media({ '/road.mp4': serve });
     const { id } = await crash(us, [linked('/road.mp4')]);
     for (let tries = 0; tries < 16; tries++) await copyAll(us);
-    expect(await filesOf(us, id)).toMatchObject([{ state: 'missed', reason: 'The connection ended early' }]);
+    expect(await filesOf(us, id)).toMatchObject([
+      { state: 'missed', reason: 'The connection ended early' },
+    ]);
     expect(asked).toBeLessThan(30);
   });
 
   it.each([
     ['a part that nobody asked for', () => partOf(video(1000), 0, true), 'The server returned 206'],
     ['less than it announced', () => announced(1000, 999), 'The connection ended early'],
-    ['more than it announced', () => announced(1000, 1001), 'The server sent more than it announced'],
+    [
+      'more than it announced',
+      () => announced(1000, 1001),
+      'The server sent more than it announced',
+    ],
     ['202', () => new Response(video(100), { status: 202 }), 'The server returned 202'],
-    ['that it is not ready', () => Response.json({ status: 'processing' }), 'The file is not ready'],
+    [
+      'that it is not ready',
+      () => Response.json({ status: 'processing' }),
+      'The file is not ready',
+    ],
   ])('is tried again if its server sends %s', async (_, serve, reason) => {
     media({ '/road.mp4': serve });
     const { id } = await crash(us, [linked('/road.mp4')]);
@@ -194,7 +216,9 @@ describe('a file that an accident links to', () => {
   it('is kept once, whatever unknown names its link is signed by', async () => {
     const same = video(100);
     media({ '/road.mp4': same, '/other.mp4': video(101) });
-    const links = ['/road.mp4?token=1', '/road.mp4?token=2', '/other.mp4'].map((path) => linked(path));
+    const links = ['/road.mp4?token=1', '/road.mp4?token=2', '/other.mp4'].map((path) =>
+      linked(path),
+    );
     const { id } = await crash(us, [...links, linked('/road.mp4?token=1', { camera: 'Cab' })]);
     const { resume } = await changes(us.apiToken, 'cursor=now');
     await copyAll(us);
@@ -207,7 +231,9 @@ describe('a file that an accident links to', () => {
       ]),
     );
     expect(files).toHaveLength(3);
-    expect((await env.ARCHIVE.list({ prefix: `evidence/account=${us.accountId}` })).objects).toHaveLength(3);
+    expect(
+      (await env.ARCHIVE.list({ prefix: `evidence/account=${us.accountId}` })).objects,
+    ).toHaveLength(3);
     expect(await allChanges(us.apiToken, `cursor=${resume}`)).not.toEqual([]);
     await crash(us, links);
     expect(await filesOf(us, id)).toHaveLength(3);
@@ -230,7 +256,10 @@ describe('a file that an accident links to', () => {
     );
     const { id } = await crash(us, [linked('/road.mp4')], { sourceId: 'another' });
     const copying = copyEvidence(env, us.accountId, { until: Date.now() + 5_000, queries: 30 });
-    await vi.waitFor(async () => expect(await filesOf(us, id)).toMatchObject([{ state: 'stored' }]), 5_000);
+    await vi.waitFor(
+      async () => expect(await filesOf(us, id)).toMatchObject([{ state: 'stored' }]),
+      5_000,
+    );
     expect([waiting, most]).toEqual([1, 1]);
     resolve();
     await copying;
@@ -238,7 +267,8 @@ describe('a file that an accident links to', () => {
   });
 
   it('is followed to where the link redirects, but not to this network', async () => {
-    const to = (location: string) => () => new Response(null, { status: 302, headers: { location } });
+    const to = (location: string) => () =>
+      new Response(null, { status: 302, headers: { location } });
     media({
       '/a': to('/b'),
       '/b': video(100),
@@ -251,7 +281,10 @@ describe('a file that an accident links to', () => {
     );
     await copyAll(us);
     const states = (await filesOf(us, id)).map(({ state, reason }) => `${state} ${reason}`);
-    expect(states.toSorted()).toEqual([...Array(2).fill('missed Its address is not allowed'), 'stored null']);
+    expect(states.toSorted()).toEqual([
+      ...Array(2).fill('missed Its address is not allowed'),
+      'stored null',
+    ]);
   });
 
   it.each([
@@ -322,13 +355,18 @@ describe('a file that an accident links to', () => {
     expect(await filesOf(us, id)).toMatchObject([
       { state: 'waiting', reason: 'The account has more than 50 GB today' },
     ]);
-    await rows(`update evidence set created_at = created_at - ?1 where source like '%before'`, dayMs);
+    await rows(
+      `update evidence set created_at = created_at - ?1 where source like '%before'`,
+      dayMs,
+    );
     await copyAll(us);
     expect(await filesOf(us, id)).toMatchObject([{ state: 'stored' }]);
   });
 
   it('is missed once its link is dead, until it is sent again an hour later, or another one is', async () => {
-    const files: Parameters<typeof media>[0] = { '/road.mp4': () => new Response('', { status: 403 }) };
+    const files: Parameters<typeof media>[0] = {
+      '/road.mp4': () => new Response('', { status: 403 }),
+    };
     media(files);
     const { id } = await crash(us, [linked('/road.mp4?sig=1')]);
     await copyAll(us);
@@ -337,7 +375,9 @@ describe('a file that an accident links to', () => {
     const began = Date.now();
     await crash(us, [linked('/road.mp4?sig=1')]);
     expect(await filesOf(us, id)).toMatchObject([{ state: 'waiting', reason: null }]);
-    expect(await value<number>('select next_at from evidence')).toBeGreaterThan(began + hourMs - 60_000);
+    expect(await value<number>('select next_at from evidence')).toBeGreaterThan(
+      began + hourMs - 60_000,
+    );
     await copyAll(us);
     expect(await filesOf(us, id)).toMatchObject([{ state: 'missed', reason }]);
     await rows('update evidence set ended_at = ended_at - ?1', hourMs);
@@ -361,11 +401,15 @@ describe('a file that an accident links to', () => {
       waits.push(Math.round((nextAt - Date.now()) / 60_000));
     }
     expect(waits).toEqual([1, 2, 4]);
-    expect(await filesOf(us, id)).toMatchObject([{ state: 'waiting', reason: 'The server returned 503' }]);
+    expect(await filesOf(us, id)).toMatchObject([
+      { state: 'waiting', reason: 'The server returned 503' },
+    ]);
     await rows('update accounts set evidence_since = 0');
     await rows('update evidence set created_at = created_at - ?1', 3 * dayMs);
     await copyAll(us);
-    expect(await filesOf(us, id)).toMatchObject([{ state: 'missed', reason: 'The server returned 503' }]);
+    expect(await filesOf(us, id)).toMatchObject([
+      { state: 'missed', reason: 'The server returned 503' },
+    ]);
   });
 
   it('of another account delays none, and each has an invocation of its own', async () => {
@@ -385,7 +429,9 @@ describe('a file that an accident links to', () => {
     };
     await startCopies({ ...env, DELIVERIES: DELIVERIES as never });
     expect(sent).toHaveLength(2);
-    expect(sent).toEqual(expect.arrayContaining([{ copy: us.accountId }, { copy: them.accountId }]));
+    expect(sent).toEqual(
+      expect.arrayContaining([{ copy: us.accountId }, { copy: them.accountId }]),
+    );
     const theirs = copyEvidence(env, them.accountId, { until: Date.now() + 1, queries: 100 });
     await copyAll(us);
     expect(await filesOf(us, id)).toMatchObject([{ state: 'stored' }]);
@@ -397,7 +443,8 @@ describe('a file that an accident links to', () => {
     media({});
     await crash(us, [linked('/road.mp4')]);
     const isDue = async () =>
-      (await read<{ due: number }>(openDatabase(env))`select ${copiesAreDue(Date.now())} as due`)[0]?.due;
+      (await read<{ due: number }>(openDatabase(env))`select ${copiesAreDue(Date.now())} as due`)[0]
+        ?.due;
     expect(await isDue()).toBe(1);
     for (const change of ["status = 'suspended'", 'evidence_days = null, evidence_since = null']) {
       await rows(`update accounts set ${change} where id = ?1`, us.accountId);
@@ -448,7 +495,10 @@ describe('the links of a record', () => {
     const links = ['?sig=1', '?sig=2'].map((signature) => linked(`/road.mp4${signature}`));
     const { id, warnings } = await crash(us, links);
     expect(warnings).toMatchObject([
-      { field: 'evidence.url', message: 'leads to the same file as a later link, which replaced it' },
+      {
+        field: 'evidence.url',
+        message: 'leads to the same file as a later link, which replaced it',
+      },
     ]);
     expect(await value('select source from evidence')).toMatch(/sig=2$/);
     await copyAll(us);
@@ -470,8 +520,12 @@ describe('the links of a record', () => {
       'https://media.example.com/text.mp4',
     ]);
     expect(accepted).toBe(1);
-    expect(new Set(warnings.map(({ field }) => field.split('.')[0]))).toEqual(new Set(['evidence']));
-    expect(warnings.map(({ message }) => message)).toContain('must be a public address; it was dropped');
+    expect(new Set(warnings.map(({ field }) => field.split('.')[0]))).toEqual(
+      new Set(['evidence']),
+    );
+    expect(warnings.map(({ message }) => message)).toContain(
+      'must be a public address; it was dropped',
+    );
     expect(await filesOf(us, id)).toMatchObject([{ camera: '7', takenAt: null }]);
   });
 

@@ -31,7 +31,10 @@ it('a stored file is sent whole, or by the range that is asked for, so that a br
   expect(Object.fromEntries(whole.headers)).toMatchObject({
     ...{ 'content-type': 'video/mp4', 'content-length': '1000', 'accept-ranges': 'bytes' },
     ...{ 'content-disposition': `attachment; filename="video-${file.slice(0, 8)}.mp4"` },
-    ...{ 'x-content-type-options': 'nosniff', 'content-security-policy': "sandbox; default-src 'none'" },
+    ...{
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "sandbox; default-src 'none'",
+    },
   });
   expect(new Uint8Array(await whole.arrayBuffer())).toEqual(bytes);
   for (const [range, from, to] of [
@@ -41,7 +44,10 @@ it('a stored file is sent whole, or by the range that is asked for, so that a br
     ['5-9999', 5, 1000],
   ] as const) {
     const part = await get(`bytes=${range}`);
-    expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes ${from}-${to - 1}/1000`]);
+    expect([part.status, part.headers.get('content-range')]).toEqual([
+      206,
+      `bytes ${from}-${to - 1}/1000`,
+    ]);
     expect(new Uint8Array(await part.arrayBuffer())).toEqual(bytes.subarray(from, to));
   }
   expect((await get('bytes=1000-')).status).toBe(416);
@@ -62,7 +68,9 @@ it('a stored file is read by range while another is copied, of which one part at
   };
   const ARCHIVE = new Proxy(env.ARCHIVE, {
     get: (target, name) =>
-      name === 'resumeMultipartUpload' ? resumeMultipartUpload : Reflect.get(target, name).bind(target),
+      name === 'resumeMultipartUpload'
+        ? resumeMultipartUpload
+        : Reflect.get(target, name).bind(target),
   });
   media({ '/other.mp4': other });
   await crash(us, [linked('/other.mp4')]);
@@ -76,7 +84,9 @@ it('a stored file is for tokens of its connection, if they are limited', async (
   const [own, other] = await Promise.all(
     us.connections.map((connection) => issueLimited(us.accountId, [connection.id])),
   );
-  expect([(await get(undefined, own)).status, (await get(undefined, other)).status]).toEqual([200, 404]);
+  expect([(await get(undefined, own)).status, (await get(undefined, other)).status]).toEqual([
+    200, 404,
+  ]);
 });
 
 it('a stored file is for tokens of its account alone, and the audit log has once an hour who opened it', async () => {
@@ -90,9 +100,16 @@ it('a stored file is for tokens of its account alone, and the audit log has once
       us.accountId,
     );
   expect(await opened()).toEqual([
-    { actor_name: 'main', fields: JSON.stringify([`evidence opened: accident ${id}, file ${file}`]) },
+    {
+      actor_name: 'main',
+      fields: JSON.stringify([`evidence opened: accident ${id}, file ${file}`]),
+    },
   ]);
-  await rows(`update evidence set opened = json_object(?1, ?2)`, us.tokenId, Date.now() - 3_700_000);
+  await rows(
+    `update evidence set opened = json_object(?1, ?2)`,
+    us.tokenId,
+    Date.now() - 3_700_000,
+  );
   await (await get()).arrayBuffer();
   expect(await opened()).toHaveLength(2);
 });

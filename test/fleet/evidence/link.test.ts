@@ -18,16 +18,31 @@ it.each([
   expect(identityOf(video(`${at}?id=8&${signature}`))).not.toBe(identityOf(video(signed)));
 });
 
-it.each(['sid', 'seq', 'src', 'ser', 'sr', 'se', 'token', 'id', 'Expires', 'Signature', 'Policy', 'camera'])(
-  'links are two files if they differ in what no known signer adds: %s',
-  (name) => {
-    const [one, other] = [video(`${at}?${name}=1`), video(`${at}?${name}=2`)];
-    expect(identityOf(one)).not.toBe(identityOf(other));
-    expect([isSigned(one.url), leadToSame(one.url, other.url)]).toEqual([false, false]);
-  },
-);
+it.each([
+  'sid',
+  'seq',
+  'src',
+  'ser',
+  'sr',
+  'se',
+  'token',
+  'id',
+  'Expires',
+  'Signature',
+  'Policy',
+  'camera',
+])('links are two files if they differ in what no known signer adds: %s', (name) => {
+  const [one, other] = [video(`${at}?${name}=1`), video(`${at}?${name}=2`)];
+  expect(identityOf(one)).not.toBe(identityOf(other));
+  expect([isSigned(one.url), leadToSame(one.url, other.url)]).toEqual([false, false]);
+});
 
 it('links are two files if they are of two kinds or cameras', () => {
-  const all = [video(at), video(at, 'Road'), video(at, 'Cab'), { ...video(at), kind: 'document' as const }];
+  const all = [
+    video(at),
+    video(at, 'Road'),
+    video(at, 'Cab'),
+    { ...video(at), kind: 'document' as const },
+  ];
   expect(new Set(all.map(identityOf)).size).toBe(4);
 });

@@ -9,7 +9,12 @@ const rest = { 'content-range': 'bytes 40-99/100', 'content-length': '60', etag:
 
 it.each([
   ['the rest of it', 206, rest, { from: 40, end: 100, total: 100 }],
-  ['some of the rest', 206, { 'content-range': 'bytes 40-49/100' }, { from: 40, end: 50, total: 100 }],
+  [
+    'some of the rest',
+    206,
+    { 'content-range': 'bytes 40-49/100' },
+    { from: 40, end: 50, total: 100 },
+  ],
   ['all of it instead', 200, { 'content-length': '90' }, { from: 0, end: 90, total: 90 }],
   ['all of it, encoded', 200, { 'content-length': '9', 'content-encoding': 'gzip' }, 'unknown end'],
   ['its end', 416, { 'content-range': 'bytes */40' }, undefined],
@@ -32,7 +37,9 @@ it('what a server did not say of a file before is known from the rest', () => {
   const unknown = { tag: null, total: null };
   expect(spanOf(response(206, rest), 40, unknown)).toEqual({ from: 40, end: 100, total: 100 });
   expect(spanOf(response(206, { 'content-range': 'bytes 40-99/*' }), 40, unknown)).toBeUndefined();
-  expect(spanOf(response(416, { 'content-range': 'bytes */40' }), 40, unknown)).toMatchObject({ end: 40 });
+  expect(spanOf(response(416, { 'content-range': 'bytes */40' }), 40, unknown)).toMatchObject({
+    end: 40,
+  });
   expect(spanOf(response(416, {}), 40, unknown)).toBeUndefined();
 });
 

@@ -28,7 +28,10 @@ beforeEach(async () => {
 
 /** Stores the evidence of an accident, and returns the accident's id. */
 async function stored(of: World, more: object = {}): Promise<string> {
-  const { id } = await crash(of, [linked('/road.mp4')], { sourceId: `crash ${Math.random()}`, ...more });
+  const { id } = await crash(of, [linked('/road.mp4')], {
+    sourceId: `crash ${Math.random()}`,
+    ...more,
+  });
   await copyAll(of);
   expect(await filesOf(of, id)).toMatchObject([{ state: 'stored' }]);
   return id;
@@ -37,8 +40,12 @@ async function stored(of: World, more: object = {}): Promise<string> {
 /** The files that are kept, and that none is without its row, nor a row without its file. */
 async function kept(): Promise<number> {
   const { objects } = await env.ARCHIVE.list({ prefix: 'evidence/' });
-  const found = await rows<{ id: string }>(`select id from evidence where state <> 'gone' order by id`);
-  expect(objects.map(({ key }) => key.split('/').at(-1)).toSorted()).toEqual(found.map(({ id }) => id));
+  const found = await rows<{ id: string }>(
+    `select id from evidence where state <> 'gone' order by id`,
+  );
+  expect(objects.map(({ key }) => key.split('/').at(-1)).toSorted()).toEqual(
+    found.map(({ id }) => id),
+  );
   return found.length - (await filesOf(them, theirs)).length;
 }
 
@@ -85,26 +92,33 @@ describe('evidence is deleted with its file', () => {
     expect(await kept()).toBe(1);
   });
 
-  it.each(['', 'archived '])('with the driver of the %strip that it happened on', async (archived) => {
-    const eventTime = new Date(Date.now() - (archived ? 60 : 1) * dayMs);
-    const [began, ended, later] = [-1, 1, 60].map((minutes) =>
-      new Date(eventTime.getTime() + minutes * 60_000).toISOString(),
-    );
-    const own = { sourceId: 'their trip', driver: 'driver-1', startedAt: began, endedAt: ended };
-    await us.send(vehicle(), driver(), driver({ sourceId: 'driver-2' }), trip(own));
-    await stored(us, { eventTime: eventTime.toISOString() });
-    await stored(us, { eventTime: eventTime.toISOString(), driver: 'driver-2', sourceId: 'of another' });
-    await stored(us, { eventTime: later });
-    await archive(env);
-    const id = await value(
-      `select id from drivers where account_id = ?1 and source_id = 'driver-1'`,
-      us.accountId,
-    );
-    await operator.post(`/operator/drivers/${id}/erasure`, {});
-    await continueDeletions(env);
-    expect(await rows('select 1 from deletions where id = ?1', id)).toEqual([]);
-    expect(await kept()).toBe(2);
-  });
+  it.each(['', 'archived '])(
+    'with the driver of the %strip that it happened on',
+    async (archived) => {
+      const eventTime = new Date(Date.now() - (archived ? 60 : 1) * dayMs);
+      const [began, ended, later] = [-1, 1, 60].map((minutes) =>
+        new Date(eventTime.getTime() + minutes * 60_000).toISOString(),
+      );
+      const own = { sourceId: 'their trip', driver: 'driver-1', startedAt: began, endedAt: ended };
+      await us.send(vehicle(), driver(), driver({ sourceId: 'driver-2' }), trip(own));
+      await stored(us, { eventTime: eventTime.toISOString() });
+      await stored(us, {
+        eventTime: eventTime.toISOString(),
+        driver: 'driver-2',
+        sourceId: 'of another',
+      });
+      await stored(us, { eventTime: later });
+      await archive(env);
+      const id = await value(
+        `select id from drivers where account_id = ?1 and source_id = 'driver-1'`,
+        us.accountId,
+      );
+      await operator.post(`/operator/drivers/${id}/erasure`, {});
+      await continueDeletions(env);
+      expect(await rows('select 1 from deletions where id = ?1', id)).toEqual([]);
+      expect(await kept()).toBe(2);
+    },
+  );
 
   /** Has another invocation hold a lease: the job that begins in the background then does nothing. */
   const hold = (name: string) =>
@@ -121,7 +135,9 @@ describe('evidence is deleted with its file', () => {
     media({ '/half.mp4': () => new Response(new Blob([video(6_000_000)]).stream()) });
     await crash(us, [linked('/half.mp4')]);
     await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 });
-    await rows(`update evidence set upload = json_set(upload, '$.id', 'gone') where upload is not null`);
+    await rows(
+      `update evidence set upload = json_set(upload, '$.id', 'gone') where upload is not null`,
+    );
     await rows('update evidence set created_at = created_at - ?1', 31 * dayMs);
     const fails = (account: string) => ({
       ...env,
@@ -137,13 +153,18 @@ describe('evidence is deleted with its file', () => {
     });
     const states = async () =>
       Object.fromEntries(
-        (await rows('select account_id, state from evidence')).map((row) => [row.account_id, row.state]),
+        (await rows('select account_id, state from evidence')).map((row) => [
+          row.account_id,
+          row.state,
+        ]),
       );
     const first = us.accountId < them.accountId ? us : them;
     const second = first === us ? them : us;
     const log = listenToLog();
     await pruneEvidence(fails(first.accountId));
-    expect(log.lines('fault')).toMatchObject([{ message: 'A job failed', accountId: first.accountId }]);
+    expect(log.lines('fault')).toMatchObject([
+      { message: 'A job failed', accountId: first.accountId },
+    ]);
     expect((await states())[second.accountId]).toBe('gone');
     expect((await states())[first.accountId]).not.toBe('gone');
     await pruneEvidence(env);
@@ -172,7 +193,8 @@ describe('evidence is deleted with its file', () => {
     media({ '/half.mp4': () => new Response(new Blob([video(6_000_000)]).stream()) });
     await crash(us, [linked('/half.mp4')]);
     await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 });
-    const path = what === 'account' ? `accounts/${us.accountId}` : `connections/${us.connection.id}`;
+    const path =
+      what === 'account' ? `accounts/${us.accountId}` : `connections/${us.connection.id}`;
     const name = what === 'account' ? { name: 'Acme Insurance', now: true } : { name: 'Motive' };
     const reply = await operator.post(`/operator/${path}/deletion`, name);
     expect(reply.status).toBe(200);
@@ -215,9 +237,16 @@ describe('no record brings back', () => {
   };
 
   it('the evidence of a driver who was erased, whom only a trip names', async () => {
-    const [began, ended] = [-2, 0].map((hours) => new Date(Date.now() + hours * 3_600_000).toISOString());
+    const [began, ended] = [-2, 0].map((hours) =>
+      new Date(Date.now() + hours * 3_600_000).toISOString(),
+    );
     const eventTime = new Date(Date.now() - 3_600_000).toISOString();
-    const own = trip({ sourceId: 'their trip', driver: 'driver-1', startedAt: began, endedAt: ended });
+    const own = trip({
+      sourceId: 'their trip',
+      driver: 'driver-1',
+      startedAt: began,
+      endedAt: ended,
+    });
     await us.send(vehicle(), driver(), own);
     await afterwards({ sourceId: 'theirs', eventTime }, erase);
   });
@@ -225,7 +254,10 @@ describe('no record brings back', () => {
   it('the evidence of a driver who was erased, when a later level leaves them out', async () => {
     await us.send(driver());
     const crashed = { sourceId: 'theirs', notificationLevel: 2 };
-    await afterwards({ ...crashed, driver: 'driver-1' }, erase, { ...crashed, notificationLevel: 3 });
+    await afterwards({ ...crashed, driver: 'driver-1' }, erase, {
+      ...crashed,
+      notificationLevel: 3,
+    });
   });
 
   it('evidence that has expired', async () => {

@@ -4,7 +4,9 @@ const utf8 = (text: string) => new TextEncoder().encode(text);
 
 /** A box of MP4: its size, type and contents, which are longer than we see if `size` says so. */
 function box(type: string, contents = '', size = 8 + contents.length): string {
-  return String.fromCharCode(...[24, 16, 8, 0].map((bits) => (size >>> bits) & 0xff)) + type + contents;
+  return (
+    String.fromCharCode(...[24, 16, 8, 0].map((bits) => (size >>> bits) & 0xff)) + type + contents
+  );
 }
 const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
 const ftyp = (brand: string) => box('ftyp', `${brand}\0\0\0\0`);
@@ -40,12 +42,17 @@ it.each([
   expect(typeOf(kind, bytes(start))).toBe(type);
 });
 
-it.each(['Zeit;km/h', 'Österreich,1', 'Ωρα;1', 'час,скорость', '時刻,速度', '"time",1', '\ufefftime\tspeed'])(
-  'telemetry may begin with any letter: %s',
-  (text) => {
-    expect(typeOf('telemetry', utf8(text))).toBe('text/csv');
-  },
-);
+it.each([
+  'Zeit;km/h',
+  'Österreich,1',
+  'Ωρα;1',
+  'час,скорость',
+  '時刻,速度',
+  '"time",1',
+  '\ufefftime\tspeed',
+])('telemetry may begin with any letter: %s', (text) => {
+  expect(typeOf('telemetry', utf8(text))).toBe('text/csv');
+});
 it.each(['<svg xmlns="x">, </svg>', '<html>,', '\0\x01,', 'no separator'])(
   'telemetry is neither a page nor binary: %j',
   (text) => {

@@ -1,5 +1,9 @@
 import { normaliseIncidents } from '../../../src/fleet/incidents/translate.ts';
-import { defaultRisks, type IncidentType, incidentTypes } from '../../../src/fleet/incidents/types.ts';
+import {
+  defaultRisks,
+  type IncidentType,
+  incidentTypes,
+} from '../../../src/fleet/incidents/types.ts';
 
 describe('the words of providers', () => {
   it.each<[provider: string, word: string, types: IncidentType[], risk: number]>([
@@ -24,7 +28,10 @@ describe('the words of providers', () => {
         type.replaceAll(' ', '_'),
         type.toLowerCase().replaceAll(' ', '-'),
       ])
-        expect(normaliseIncidents({ provider }, [word])).toEqual({ types: [type], risk: defaultRisks[type] });
+        expect(normaliseIncidents({ provider }, [word])).toEqual({
+          types: [type],
+          risk: defaultRisks[type],
+        });
   });
 
   it.each([
@@ -41,7 +48,9 @@ describe('the words of providers', () => {
   });
 
   it('that nothing maps are Other, never dropped', () => {
-    expect(normaliseIncidents({ provider: 'motive' }, ['brand_new', 'constructor', 'hard_brake'])).toEqual({
+    expect(
+      normaliseIncidents({ provider: 'motive' }, ['brand_new', 'constructor', 'hard_brake']),
+    ).toEqual({
       types: ['Other', 'Harsh Braking'],
       risk: 3,
     });
@@ -49,9 +58,9 @@ describe('the words of providers', () => {
 
   it('that are labels and no incident are dropped, unless nothing is left', () => {
     const feed = { provider: 'samsara' };
-    expect(normaliseIncidents(feed, ['ContextSnow', 'Braking', 'DefensiveDriving', 'Invalid']).types).toEqual(
-      ['Harsh Braking'],
-    );
+    expect(
+      normaliseIncidents(feed, ['ContextSnow', 'Braking', 'DefensiveDriving', 'Invalid']).types,
+    ).toEqual(['Harsh Braking']);
     expect(normaliseIncidents(feed, ['ContextSnow'])).toEqual({ types: ['Other'], risk: 1 });
   });
 
@@ -62,7 +71,10 @@ describe('the words of providers', () => {
       odd: ['no type'],
     };
     const feed = { provider: 'geotab', incidentTypeMap };
-    expect(normaliseIncidents(feed, ['Rule 7'])).toEqual({ types: ['Speeding', 'Harsh Braking'], risk: 3 });
+    expect(normaliseIncidents(feed, ['Rule 7'])).toEqual({
+      types: ['Speeding', 'Harsh Braking'],
+      risk: 3,
+    });
     expect(normaliseIncidents({ ...feed, provider: 'motive' }, ['hard_brake'])).toEqual({
       types: ['Near Crash'],
       risk: 4,

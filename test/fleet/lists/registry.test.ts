@@ -13,7 +13,10 @@ const declared = Object.entries(
   import.meta.glob<object>('../../../src/fleet/lists/*.ts', { eager: true }),
 ).flatMap(([file, exports]) =>
   Object.values(exports)
-    .filter((value) => typeof value === 'object' && value !== null && ('record' in value || 'list' in value))
+    .filter(
+      (value) =>
+        typeof value === 'object' && value !== null && ('record' in value || 'list' in value),
+    )
     .map((resource) => ({ file: file.split('/').at(-1) ?? '', resource })),
 );
 
@@ -44,7 +47,8 @@ beforeAll(async () => {
     [2, 3].map((number) => ({ ...example, sourceId: `${example.sourceId}-${number}` })),
   );
   taken = (await us.send(...examples, ...others)).data;
-  for (const table of ['connections', 'vehicles']) await rows(`update ${table} set external_id = id`);
+  for (const table of ['connections', 'vehicles'])
+    await rows(`update ${table} set external_id = id`);
 });
 
 it('a record of every kind is taken in, and known when it comes again', async () => {
@@ -55,59 +59,76 @@ it('a record of every kind is taken in, and known when it comes again', async ()
 });
 
 type Parameter = { name: string; schema: Schema };
-type Schema = { type?: string; format?: string; enum?: unknown[]; maximum?: number; items?: Schema };
+type Schema = {
+  type?: string;
+  format?: string;
+  enum?: unknown[];
+  maximum?: number;
+  items?: Schema;
+};
 const { paths } = clientDocument() as {
   paths: Record<string, { get?: { parameters: Parameter[] } }>; // as OpenAPI has it
 };
 
-describe.each(lists.map((resource) => [resource.list.path, resource] as const))('%s', (path, resource) => {
-  const { list, item, itemExample } = resource;
-  const read = async (query: Record<string, string> = {}) => {
-    const range = list.range === 'required' ? { from: '2026-01-01', to: '2027-01-01' } : {};
-    return listPage(us.apiToken, `${path}?${new URLSearchParams({ ...range, ...query })}`, us.connection.id);
-  };
+describe.each(lists.map((resource) => [resource.list.path, resource] as const))(
+  '%s',
+  (path, resource) => {
+    const { list, item, itemExample } = resource;
+    const read = async (query: Record<string, string> = {}) => {
+      const range = list.range === 'required' ? { from: '2026-01-01', to: '2027-01-01' } : {};
+      return listPage(
+        us.apiToken,
+        `${path}?${new URLSearchParams({ ...range, ...query })}`,
+        us.connection.id,
+      );
+    };
 
-  const idOf = (item: Item) => String(item[list.id]);
+    const idOf = (item: Item) => String(item[list.id]);
 
-  it('shows items that are as documented, and as their example', async () => {
-    const { data, message } = await read();
-    expect(message.toLowerCase()).toBe(list.plural);
-    expect(data.length).toBeGreaterThan(0);
-    for (const each of [...data, itemExample]) {
-      expect(Object.keys(each)).toEqual(Object.keys(itemExample).filter((key) => key in each));
-      expect(v.safeParse(item, each).issues).toBeUndefined();
-    }
-  });
-
-  it('has each item under its id, for its account only', async () => {
-    const [first] = (await read()).data;
-    const one = `${path}/${first && idOf(first)}`;
-    expect(await us.api.get(one.toUpperCase().replace(path.toUpperCase(), path))).toMatchObject({
-      status: 200,
-      data: first,
+    it('shows items that are as documented, and as their example', async () => {
+      const { data, message } = await read();
+      expect(message.toLowerCase()).toBe(list.plural);
+      expect(data.length).toBeGreaterThan(0);
+      for (const each of [...data, itemExample]) {
+        expect(Object.keys(each)).toEqual(Object.keys(itemExample).filter((key) => key in each));
+        expect(v.safeParse(item, each).issues).toBeUndefined();
+      }
     });
-    expect((await us.api.get<object>(one)).data).toEqual(first);
-    for (const [token, unknown] of [
-      [(await world()).apiToken, one],
-      [us.apiToken, `${path}/1`],
-    ] as const)
-      expect(await as(token).get(unknown)).toMatchObject({
-        status: 404,
-        message: expect.stringMatching(new RegExp(`^${list.singular} not found$`, 'i')),
-      });
-  });
 
-  it.each(Object.entries(list.filters))('is filtered by %s', async (name, { column }) => {
-    const key = Object.entries(list.columns).find(([, other]) => other === column)?.[0] ?? '';
-    const schema = paths[path]?.get?.parameters.find((parameter) => parameter.name === name)?.schema ?? {};
-    const [first] = (await read()).data;
-    const value = [first?.[key as keyof Item]].flat()[0];
-    expect((await read({ [name]: String(value) })).data).toContainEqual(first);
-    expect((await read({ [name]: otherThan(value, schema) })).data).toEqual([]);
-    if (schema.enum || schema.items || schema.maximum || schema.type === 'boolean')
-      expect(await read({ [name]: '?' })).toMatchObject({ status: 400, errors: [{ field: name }] });
-  });
-});
+    it('has each item under its id, for its account only', async () => {
+      const [first] = (await read()).data;
+      const one = `${path}/${first && idOf(first)}`;
+      expect(await us.api.get(one.toUpperCase().replace(path.toUpperCase(), path))).toMatchObject({
+        status: 200,
+        data: first,
+      });
+      expect((await us.api.get<object>(one)).data).toEqual(first);
+      for (const [token, unknown] of [
+        [(await world()).apiToken, one],
+        [us.apiToken, `${path}/1`],
+      ] as const)
+        expect(await as(token).get(unknown)).toMatchObject({
+          status: 404,
+          message: expect.stringMatching(new RegExp(`^${list.singular} not found$`, 'i')),
+        });
+    });
+
+    it.each(Object.entries(list.filters))('is filtered by %s', async (name, { column }) => {
+      const key = Object.entries(list.columns).find(([, other]) => other === column)?.[0] ?? '';
+      const schema =
+        paths[path]?.get?.parameters.find((parameter) => parameter.name === name)?.schema ?? {};
+      const [first] = (await read()).data;
+      const value = [first?.[key as keyof Item]].flat()[0];
+      expect((await read({ [name]: String(value) })).data).toContainEqual(first);
+      expect((await read({ [name]: otherThan(value, schema) })).data).toEqual([]);
+      if (schema.enum || schema.items || schema.maximum || schema.type === 'boolean')
+        expect(await read({ [name]: '?' })).toMatchObject({
+          status: 400,
+          errors: [{ field: name }],
+        });
+    });
+  },
+);
 
 const isId = (value: unknown) => /^[0-9a-f-]{36}$/.test(String(value));
 
@@ -116,15 +137,18 @@ it.each(
     const record = recordKinds.find((kind) => Object.is(kind, resource));
     return record ? [[resource.list.path, resource, record.recordExample] as const] : [];
   }),
-)('%s shows what the example of a record says', async (path, { list, itemExample }, recordExample) => {
-  const range = list.range === 'required' ? '?from=2026-01-01&to=2100-01-01' : '';
-  const { data } = await listPage(us.apiToken, path + range, us.connection.id);
-  const said = Object.entries(itemExample).filter(
-    ([name, value]) => name in recordExample && name !== 'sourceId' && !isId(value),
-  );
-  expect(said).not.toEqual([]);
-  expect(data[0]).toMatchObject(Object.fromEntries(said));
-});
+)(
+  '%s shows what the example of a record says',
+  async (path, { list, itemExample }, recordExample) => {
+    const range = list.range === 'required' ? '?from=2026-01-01&to=2100-01-01' : '';
+    const { data } = await listPage(us.apiToken, path + range, us.connection.id);
+    const said = Object.entries(itemExample).filter(
+      ([name, value]) => name in recordExample && name !== 'sourceId' && !isId(value),
+    );
+    expect(said).not.toEqual([]);
+    expect(data[0]).toMatchObject(Object.fromEntries(said));
+  },
+);
 
 /** A value of a filter that no example passes. */
 function otherThan(value: unknown, { type, format, enum: words, maximum, items }: Schema): string {

@@ -27,7 +27,8 @@ describe('a name is found', () => {
   it('by its plate as well, with or without separators', () => {
     for (const typed of ['ABC1234', 'abc-1234', 'ABC 1234', 'abc1', 'Truck', '7'])
       expect(finds(typed, 'Truck 7', 'ABC-1234')).toBe(true);
-    for (const typed of ['1234', 'b', 'ruck']) expect(finds(typed, 'Truck 7', 'ABC-1234')).toBe(false);
+    for (const typed of ['1234', 'b', 'ruck'])
+      expect(finds(typed, 'Truck 7', 'ABC-1234')).toBe(false);
   });
 });
 
@@ -45,7 +46,8 @@ describe('whatever a name is', () => {
       fc.property(
         fc.array(fc.stringMatching(/^[a-zà-öø-ÿ]{1,9}$/), { minLength: 1, maxLength: 9 }),
         (words) => {
-          for (const word of words.slice(0, maxWords)) expect(finds(word, words.join(' '))).toBe(true);
+          for (const word of words.slice(0, maxWords))
+            expect(finds(word, words.join(' '))).toBe(true);
         },
       ),
     );

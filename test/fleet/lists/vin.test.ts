@@ -14,7 +14,19 @@ it.each([
 });
 
 it.each(
-  ['', ' ', '-', '0', '?', '00000000000000000', 'xxxxXXXX', '- - -', 'unknown', 'Unknown VIN?', 'N/A'].concat(
+  [
+    '',
+    ' ',
+    '-',
+    '0',
+    '?',
+    '00000000000000000',
+    'xxxxXXXX',
+    '- - -',
+    'unknown',
+    'Unknown VIN?',
+    'N/A',
+  ].concat(
     ['n.a.', 'NA', 'none', 'NULL', 'no vin', 'not available', 'undefined', 'TBD'],
     [
       'NaN',
@@ -55,7 +67,8 @@ describe('over HTTP', () => {
     expect(data).toMatchObject({ accepted: 2, warnings: [{ ...warning, records: 2, index: 0 }] });
     expect(await vins('/vehicles')).toContain(null);
     expect(await vins('/accidents')).toContain('');
-    for (const list of ['/vehicles', '/accidents']) expect(await vins(`${list}?vin=unknown`)).toEqual([]);
+    for (const list of ['/vehicles', '/accidents'])
+      expect(await vins(`${list}?vin=unknown`)).toEqual([]);
   });
 
   it('an accident has no vehicle that has what cannot be a VIN in common with it', async () => {
@@ -63,7 +76,10 @@ describe('over HTTP', () => {
       vehicle({ sourceId: 'forklift', vin: 'NaN' }),
       accident({ sourceId: 'of another', vin: 'NaN' }),
     );
-    const { data } = await us.lists.get<{ sourceId: string; vehicleId: string | null }[]>('/accidents');
-    expect(data.find(({ sourceId }) => sourceId === 'of another')).toMatchObject({ vehicleId: null });
+    const { data } =
+      await us.lists.get<{ sourceId: string; vehicleId: string | null }[]>('/accidents');
+    expect(data.find(({ sourceId }) => sourceId === 'of another')).toMatchObject({
+      vehicleId: null,
+    });
   });
 });

@@ -79,14 +79,28 @@ const counted = async (us: World, hours: 1 | 24) =>
       us.accountId,
       hours,
     )
-  ).map(({ start, ...counts }) => [start, ...Object.values(counts).map((json) => JSON.parse(String(json)))]);
+  ).map(({ start, ...counts }) => [
+    start,
+    ...Object.values(counts).map((json) => JSON.parse(String(json))),
+  ]);
 
 /** The same, counted plainly. */
 async function expected(us: World, hours: 1 | 24) {
-  const spans = new Map<number, { risks: number[]; types: Tally; vehicles: Named; drivers: Named }>();
-  for (const event of await rows('select * from safety_events where account_id = ?1', us.accountId)) {
+  const spans = new Map<
+    number,
+    { risks: number[]; types: Tally; vehicles: Named; drivers: Named }
+  >();
+  for (const event of await rows(
+    'select * from safety_events where account_id = ?1',
+    us.accountId,
+  )) {
     const start = Math.floor(Number(event.started_at) / (hours * hourMs)) * hours;
-    const span = spans.get(start) ?? { risks: [0, 0, 0, 0, 0], types: {}, vehicles: {}, drivers: {} };
+    const span = spans.get(start) ?? {
+      risks: [0, 0, 0, 0, 0],
+      types: {},
+      vehicles: {},
+      drivers: {},
+    };
     spans.set(start, span);
     const risk = Number(event.event_risk);
     span.risks[risk - 1] = (span.risks[risk - 1] ?? 0) + 1;
@@ -103,7 +117,13 @@ async function expected(us: World, hours: 1 | 24) {
   }
   return [...spans]
     .sort(([a], [b]) => a - b)
-    .map(([start, { risks, types, vehicles, drivers }]) => [start, risks, types, vehicles, drivers]);
+    .map(([start, { risks, types, vehicles, drivers }]) => [
+      start,
+      risks,
+      types,
+      vehicles,
+      drivers,
+    ]);
 }
 type Tally = Record<string, number>;
 type Named = Record<string, [number, number]>;
@@ -119,14 +139,19 @@ it('counts are those of a plain recount, whatever comes in, is corrected, moves 
         );
       for (const step of steps) {
         if (typeof step === 'object') {
-          const reply = await as(us.connections[step.by]?.ingestKey ?? '').send(...step.call.map(recordOf));
+          const reply = await as(us.connections[step.by]?.ingestKey ?? '').send(
+            ...step.call.map(recordOf),
+          );
           expect(reply.data.rejected).toEqual([]);
         } else if (step === 'look') await look(us);
         else if (step === 'job') await work();
         else if (step === 'a gap')
           await rows('update event_counting set counted_to = (unixepoch() / 3600 - 30) * 3600000');
         else if (step === 'erase a driver') {
-          const [one] = await rows('select id from drivers where account_id = ?1 limit 1', us.accountId);
+          const [one] = await rows(
+            'select id from drivers where account_id = ?1 limit 1',
+            us.accountId,
+          );
           if (one) await operator.delete(`/operator/accounts/${us.accountId}/drivers/${one.id}`);
         } else
           await rows(
@@ -138,7 +163,9 @@ it('counts are those of a plain recount, whatever comes in, is corrected, moves 
       await look(us);
       for (const hours of [1, 24] as const)
         expect(await counted(us, hours)).toEqual(await expected(us, hours));
-      expect(await rows('select * from event_counts_due where account_id = ?1', us.accountId)).toEqual([]);
+      expect(
+        await rows('select * from event_counts_due where account_id = ?1', us.accountId),
+      ).toEqual([]);
     }),
     { numRuns: runs(30) },
   );
@@ -166,7 +193,10 @@ it('what has just been counted is not counted again, however many look', async (
 it('a day is counted before it moves to the archive, and keeps its counts there', async () => {
   const us = await world();
   const startedAt = new Date(Date.now() - 40 * 24 * hourMs).toISOString();
-  await us.send(vehicle({ sourceId: 'v0' }), safetyEvent({ sourceId: 'e', vehicle: 'v0', startedAt }));
+  await us.send(
+    vehicle({ sourceId: 'v0' }),
+    safetyEvent({ sourceId: 'e', vehicle: 'v0', startedAt }),
+  );
   const hot = () => rows('select 1 from safety_events where account_id = ?1', us.accountId);
   await archive(env);
   expect(await hot()).toHaveLength(1);
@@ -219,13 +249,19 @@ it('an account is counted soon, however many others have more than can be counte
 it('an account that cannot be counted holds up no other, and is tried again', async () => {
   const marks = () => rows('select account_id as id from event_counts_due order by 1');
   await rows('delete from event_counts_due');
-  await addRows('event_counts_due', 2, (i) => ({ account_id: ['broken', 'sound'][i], day: 0, hours: 1 }));
+  await addRows('event_counts_due', 2, (i) => ({
+    account_id: ['broken', 'sound'][i],
+    day: 0,
+    hours: 1,
+  }));
   await rows(`create trigger broken before delete on event_counts_due when old.account_id = 'broken'
     begin select raise(abort, 'broken'); end`);
   const log = listenToLog();
   await countEvents(env);
   expect(await marks()).toEqual([{ id: 'broken' }]);
-  expect(log.lines('fault')).toMatchObject([{ message: 'A job failed', job: 'trends', accountId: 'broken' }]);
+  expect(log.lines('fault')).toMatchObject([
+    { message: 'A job failed', job: 'trends', accountId: 'broken' },
+  ]);
   await rows('drop trigger broken');
   await countEvents(env);
   expect(await marks()).toEqual([]);

@@ -24,8 +24,15 @@ const records = () => [
   driver(other),
   trip({ driver: robin.sourceId }),
   trip({ sourceId: 'trip-2', driver: other.sourceId }),
-  safetyEvent({ driver: robin.sourceId, recipients: ['robin.reyes@FLEET.example', 'boss@fleet.example'] }),
-  safetyEvent({ sourceId: 'event-2', driver: other.sourceId, recipients: [robin.email, other.email] }),
+  safetyEvent({
+    driver: robin.sourceId,
+    recipients: ['robin.reyes@FLEET.example', 'boss@fleet.example'],
+  }),
+  safetyEvent({
+    sourceId: 'event-2',
+    driver: other.sourceId,
+    recipients: [robin.email, other.email],
+  }),
 ];
 
 const us = worldBefore(beforeEach);
@@ -54,7 +61,9 @@ async function eraseWholly() {
 it('leaves nothing that tells who the driver was, in any table', async () => {
   const quiet = { records: [accident({ driver: robin.sourceId })], notify: false };
   await us.connector.post('/ingest', quiet);
-  expect(await value('select driver_name from accidents where driver_id = ?1', driverId)).toBe(robin.name);
+  expect(await value('select driver_name from accidents where driver_id = ?1', driverId)).toBe(
+    robin.name,
+  );
   expect((await findEverywhere(marks)).length).toBeGreaterThan(3);
   await eraseWholly();
   expect(await findEverywhere(marks)).toEqual([]);
@@ -88,11 +97,16 @@ it('keeps their trips and events without a person, and everything of other drive
   expect(drivers.map(({ name }) => name)).toEqual([other.name]);
   for (const path of ['/trips', `/safety-events?${range}`]) {
     const found = (await us.lists.get<Item[]>(path)).data;
-    const [first, second] = ['1', '2'].map((end) => found.find(({ sourceId }) => sourceId.endsWith(end)));
+    const [first, second] = ['1', '2'].map((end) =>
+      found.find(({ sourceId }) => sourceId.endsWith(end)),
+    );
     expect([first?.driverId, second?.driverId]).toEqual([null, drivers[0]?.id]);
     expect(Date.parse(first?.updatedAt ?? '')).toBeGreaterThan(Date.parse(second?.updatedAt ?? ''));
   }
-  const events = await rows('select recipients from safety_events where account_id = ?1', us.accountId);
+  const events = await rows(
+    'select recipients from safety_events where account_id = ?1',
+    us.accountId,
+  );
   const left = ['["boss@fleet.example"]', '["sam@fleet.example"]'];
   expect(events.map(({ recipients }) => recipients).sort()).toEqual(left);
   const logs = await rows('select log from deliveries where account_id = ?1', us.accountId);
@@ -116,7 +130,11 @@ it('holds for what comes in later: the driver does not come back', async () => {
   const later = records().map((record) => ({ ...record, sourceUpdatedAt: '2026-11-21T00:00:00Z' }));
   const { data } = await us.send(
     ...later.slice(0, 5),
-    safetyEvent({ driver: robin.sourceId, sourceId: 'event-3', recipients: ['boss@fleet.example'] }),
+    safetyEvent({
+      driver: robin.sourceId,
+      sourceId: 'event-3',
+      recipients: ['boss@fleet.example'],
+    }),
     accident({ driver: robin.sourceId }),
   );
   expect(data.rejected).toEqual([]);

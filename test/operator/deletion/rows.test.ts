@@ -14,7 +14,9 @@ it.each(['drivers', 'notifications'])(
         select 'event-' || value, 0, 2, ?1, ?2, json_quote(hex(zeroblob(49000))), value`,
     }[name];
     const numbers = JSON.stringify(Array.from({ length: 200 }, (_, at) => at));
-    await env.DB.prepare(`${insert} from json_each(?3)`).bind(us.accountId, us.connection.id, numbers).run();
+    await env.DB.prepare(`${insert} from json_each(?3)`)
+      .bind(us.accountId, us.connection.id, numbers)
+      .run();
     const table = tables.find((one) => one.name === name);
     if (!table) throw new Error(`there is no table ${name}`);
     const sizes = [];

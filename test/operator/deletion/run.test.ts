@@ -64,7 +64,9 @@ it('deleting an account removes all but an entry, and nothing of others', async 
   await toTheEnd(us.accountId);
   const left = await rowsOf(us.accountId);
   expect(remaining(left)).toEqual(['audit_log']);
-  expect(left.audit_log).toMatchObject([{ action: 'deleted', subject: 'account', subject_name: null }]);
+  expect(left.audit_log).toMatchObject([
+    { action: 'deleted', subject: 'account', subject_name: null },
+  ]);
   expect(await findEverywhere(us.connections.map(({ id }) => id))).toEqual([]);
   expect((await env.ARCHIVE?.list())?.objects).toEqual([]);
   expect(await rowsOf(them.accountId)).toEqual(before);
@@ -82,7 +84,9 @@ it('deleting an account asks for the very name', async () => {
   const nobody = '00000000-0000-0000-0000-000000000000';
   const asked = await operator.post(`/operator/accounts/${nobody}/deletion`, { name: 'Nobody' });
   expect(asked.status).toBe(400);
-  expect((await operator.patch(`/operator/accounts/${nobody}`, { status: 'active' })).status).toBe(400);
+  expect((await operator.patch(`/operator/accounts/${nobody}`, { status: 'active' })).status).toBe(
+    400,
+  );
 });
 
 it('deleting an account refuses and delivers nothing from the moment it is accepted', async () => {
@@ -131,7 +135,9 @@ it('deleting an account begins after 30 days, and can then not be cancelled', as
   const reply = await operator.patch(`/operator/accounts/${them.accountId}`, { status: 'active' });
   expect(reply.message).toBe('This account is being deleted');
   // What was issued behind its step would keep the account's row for ever.
-  const issued = await operator.post(`/operator/accounts/${them.accountId}/tokens`, { name: 'late' });
+  const issued = await operator.post(`/operator/accounts/${them.accountId}/tokens`, {
+    name: 'late',
+  });
   expect(issued.message).toBe('This account is being deleted');
   expect((await deleteAccount(them)).status).toBe(200);
   for (let minutes = 0; minutes < 30; minutes++) await continueDeletions(env);
@@ -154,7 +160,9 @@ it('deleting a connection makes it unknown at once, with its rows still there', 
   const asIt = as(us.apiToken, { 'connection-id': gone?.id ?? '' });
   expect((await asIt.get('/vehicles')).message).toBe('Invalid connection id');
   expect((await as(gone?.ingestKey ?? '').send(vehicle())).status).toBe(401);
-  expect((await api.put(`/webhook/${webhook.id}`, webhookBody(us))).message).toBe('Invalid connection ids');
+  expect((await api.put(`/webhook/${webhook.id}`, webhookBody(us))).message).toBe(
+    'Invalid connection ids',
+  );
   expect((await api.get<WebhookOut[]>('/webhooks')).data[0]?.connectionIds).toEqual([kept?.id]);
   const changed = await operator.patch(`/operator/connections/${gone?.id}`, { name: 'x' });
   expect(changed.message).toBe('Unknown connection');
@@ -194,14 +202,16 @@ it("is in the account's changes", async () => {
   const { resume } = (await api.get('/changes?cursor=now')) as unknown as { resume: string };
   await deleteConnection(gone, 'Samsara');
   const early = await api.get<{ action: string }[]>('/changes');
-  expect(JSON.stringify(early.data.filter(({ action }) => action === 'changed'))).not.toContain(gone);
+  expect(JSON.stringify(early.data.filter(({ action }) => action === 'changed'))).not.toContain(
+    gone,
+  );
   await toTheEnd(gone);
   const { data } = await api.get<{ kind: string; action: string; connectionId: string }[]>(
     `/changes?cursor=${resume}`,
   );
-  expect(data.filter(({ action, connectionId }) => action !== 'deleted' || connectionId !== gone)).toEqual(
-    [],
-  );
+  expect(
+    data.filter(({ action, connectionId }) => action !== 'deleted' || connectionId !== gone),
+  ).toEqual([]);
   const kinds = 'accident connection driver safetyEvent trip vehicle'.split(' ');
   expect(data.map(({ kind }) => kind).sort()).toEqual(kinds);
 });
@@ -229,7 +239,9 @@ it('a deletion that fails holds up no other, is named, and goes on later', async
     account: 'Acme Insurance',
     problem: expect.stringContaining(problem),
   };
-  expect((await operator.get('/operator/deletions')).data).toMatchObject([{ ...failed, step: 'archive' }]);
+  expect((await operator.get('/operator/deletions')).data).toMatchObject([
+    { ...failed, step: 'archive' },
+  ]);
   expect((await operator.get('/operator/status')).data).toMatchObject({ deletions: [failed] });
   expect(lines('fault')).toMatchObject([
     { message: 'A deletion failed', deletionId: id, accountId: us.accountId, file },

@@ -28,13 +28,20 @@ async function schemaOf({ name, owner, index, isScanned }: Table) {
     ...[name, index ?? ''],
   );
   const [leads, ...order] = index ? found.map((column) => column.name) : keys;
-  return { key: keys, leads, order: [...new Set([...order, ...keys])].filter((one) => one !== owner) };
+  return {
+    key: keys,
+    leads,
+    order: [...new Set([...order, ...keys])].filter((one) => one !== owner),
+  };
 }
 
-it.each(tables.map((table) => [table.name, table] as const))('says how %s is found', async (_, table) => {
-  const { key, owner, isScanned, order } = table;
-  expect(await schemaOf(table)).toEqual({ key, leads: isScanned ? undefined : owner, order });
-});
+it.each(tables.map((table) => [table.name, table] as const))(
+  'says how %s is found',
+  async (_, table) => {
+    const { key, owner, isScanned, order } = table;
+    expect(await schemaOf(table)).toEqual({ key, leads: isScanned ? undefined : owner, order });
+  },
+);
 
 it('has tables after those that they refer to', async () => {
   const names = tables.map(({ name }) => name);
@@ -48,7 +55,9 @@ it('has tables after those that they refer to', async () => {
 
 it('pages through every row once, whatever the order in which its owners were created', async () => {
   const us = await world();
-  const ids = ['c', 'a', 'b'].map((letter) => `${letter.repeat(8)}-0000-4000-8000-${letter.repeat(12)}`);
+  const ids = ['c', 'a', 'b'].map(
+    (letter) => `${letter.repeat(8)}-0000-4000-8000-${letter.repeat(12)}`,
+  );
   await addRows('portal_users', 3, (i) => ({
     id: ids[i],
     account_id: us.accountId,

@@ -1,13 +1,18 @@
 import { env } from 'cloudflare:workers';
 import { fingerprint, schemaSql } from '../../../src/operator/api/schema.ts';
 import type { ServiceCheck } from '../../../src/operator/api/service.ts';
-import { checkService, type ProbeMessage, recordProbe } from '../../../src/operator/health/check.ts';
+import {
+  checkService,
+  type ProbeMessage,
+  recordProbe,
+} from '../../../src/operator/health/check.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { rows } from '../../support/rows.ts';
 import { minute } from '../../support/service.ts';
 
 const times = { probeMs: 300, holdMs: 200, messagesMs: 1500 };
-const schema = async () => Promise.all((await rows(schemaSql)).map(({ name }) => fingerprint(String(name))));
+const schema = async () =>
+  Promise.all((await rows(schemaSql)).map(({ name }) => fingerprint(String(name))));
 
 /** What a check finds with these bindings. Its messages come one after the other, or as `receive` says. */
 async function found(
@@ -26,7 +31,9 @@ async function found(
     times,
   );
   sent.mockRestore();
-  return Object.fromEntries(checks.map(({ name, result, detail }) => [name, `${result}: ${detail}`]));
+  return Object.fromEntries(
+    checks.map(({ name, result, detail }) => [name, `${result}: ${detail}`]),
+  );
 }
 
 // A journey runs the check of a whole service: test/journey/main-job.test.ts.
@@ -52,8 +59,10 @@ const failing = (refuses: (queries: number) => boolean) => {
     if (refuses(queries)) throw new Error('Too many API requests by single worker invocation.');
     return [];
   };
-  const prepare = (text: string) => (text === 'select 1' ? { run: () => select(1) } : env.DB.prepare(text));
-  const batch = (all: D1PreparedStatement[]) => (all.length > 1000 ? select(all.length) : env.DB.batch(all));
+  const prepare = (text: string) =>
+    text === 'select 1' ? { run: () => select(1) } : env.DB.prepare(text);
+  const batch = (all: D1PreparedStatement[]) =>
+    all.length > 1000 ? select(all.length) : env.DB.batch(all);
   return { prepare, batch };
 };
 
@@ -61,7 +70,11 @@ const silent = () => new Promise<never>(() => {});
 const refused = async (why: string) => Promise.reject(new Error(why));
 
 it.each<[string, object, RegExp]>([
-  ['KV', { TOKENS: { put: async () => {}, get: async () => null } }, /^warning: written, but not read yet/],
+  [
+    'KV',
+    { TOKENS: { put: async () => {}, get: async () => null } },
+    /^warning: written, but not read yet/,
+  ],
   ['KV', { TOKENS: { put: silent, get: silent } }, /^fault: Error: no response within 300 ms/],
   ['archive', { ARCHIVE: { put: () => refused('10001'), get: silent } }, /^fault: Error: 10001/],
   ['archive', { ARCHIVE: undefined }, /^off: /],
@@ -87,7 +100,11 @@ it.each<[string, object, RegExp]>([
 });
 
 it.each<[string, (message: ProbeMessage) => unknown, [RegExp, RegExp]]>([
-  ['no messages', () => {}, [/^fault: 0 of 2 messages came within 1.5 s, tried twice/, /^fault: unknown/]],
+  [
+    'no messages',
+    () => {},
+    [/^fault: 0 of 2 messages came within 1.5 s, tried twice/, /^fault: unknown/],
+  ],
   [
     'work that is cut off',
     (message) => void recordProbe(env, message, 60_000),
@@ -96,7 +113,10 @@ it.each<[string, (message: ProbeMessage) => unknown, [RegExp, RegExp]]>([
   [
     'a message that waits for the work of the one before',
     ({ check }) =>
-      setTimeout(() => recordProbe(env, { check }, 10), check.endsWith('/2') ? times.holdMs + 200 : 0),
+      setTimeout(
+        () => recordProbe(env, { check }, 10),
+        check.endsWith('/2') ? times.holdMs + 200 : 0,
+      ),
     [/^ok/, /^warning: .* the next message came after \d{3} ms/],
   ],
 ])('sees %s', async (_, receive, [queue, work]) => {
@@ -134,5 +154,7 @@ it.each([
   vi.spyOn(globalThis, 'fetch').mockResolvedValueOnce(
     new Response(body, { status: outcome === 'dns' ? 530 : 404 }),
   );
-  expect((await found())['outgoing calls']).toBe(`${result}: to a host that does not exist: ${outcome}`);
+  expect((await found())['outgoing calls']).toBe(
+    `${result}: to a host that does not exist: ${outcome}`,
+  );
 });

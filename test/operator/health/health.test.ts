@@ -27,7 +27,9 @@ const finishAll = () => rows(`update deliveries set status = 'cancelled'`);
 
 /** A sweep whose messages nobody gets. */
 const sweepInVain = async (now?: number) => {
-  const refuse = vi.spyOn(env.DELIVERIES, 'sendBatch').mockRejectedValue(new Error('Queue is overloaded'));
+  const refuse = vi
+    .spyOn(env.DELIVERIES, 'sendBatch')
+    .mockRejectedValue(new Error('Queue is overloaded'));
   await sweep(env, now);
   refuse.mockRestore();
 };
@@ -69,14 +71,19 @@ describe('GET /health', () => {
         retryAfter: 60,
       },
       data: {
-        oldestDueSeconds: expect.toSatisfy((seconds: number) => Math.abs(seconds - staleAfterSeconds) < 10),
+        oldestDueSeconds: expect.toSatisfy(
+          (seconds: number) => Math.abs(seconds - staleAfterSeconds) < 10,
+        ),
         sweptSecondsAgo: 0,
       },
     });
     expect(headers.get('retry-after')).toBe('60');
     await claim(webhookId);
     await sweepInVain();
-    expect(await call('GET', '/health')).toMatchObject({ status: 200, data: { oldestDueSeconds: null } });
+    expect(await call('GET', '/health')).toMatchObject({
+      status: 200,
+      data: { oldestDueSeconds: null },
+    });
     await finishAll();
   });
 
@@ -104,8 +111,12 @@ describe('GET /health', () => {
     expect(await call('GET', '/health')).toMatchObject(stopped);
     await rows('delete from sweeps');
     const queries = env.MIGRATIONS.flatMap((migration) => migration.queries);
-    for (const insert of queries.filter((query) => query.includes('insert into sweeps'))) await rows(insert);
-    expect(await call('GET', '/health')).toMatchObject({ status: 200, data: { sweptSecondsAgo: null } });
+    for (const insert of queries.filter((query) => query.includes('insert into sweeps')))
+      await rows(insert);
+    expect(await call('GET', '/health')).toMatchObject({
+      status: 200,
+      data: { sweptSecondsAgo: null },
+    });
     await rows('update sweeps set at = at - 16 * 60 * 1000');
     expect(await call('GET', '/health')).toMatchObject(stopped);
     await sweepInVain();
@@ -115,9 +126,14 @@ describe('GET /health', () => {
     const log = listenToLog();
     const batch = env.DB.batch.bind(env.DB);
     vi.spyOn(env.DB, 'batch').mockImplementation((statements) =>
-      batch<never>(statements).catch(() => Promise.reject(new Error('D1_ERROR: malformed JSON path'))),
+      batch<never>(statements).catch(() =>
+        Promise.reject(new Error('D1_ERROR: malformed JSON path')),
+      ),
     );
-    expect(await call('GET', '/health')).toMatchObject({ status: 503, message: 'Database does not respond' });
+    expect(await call('GET', '/health')).toMatchObject({
+      status: 503,
+      message: 'Database does not respond',
+    });
     expect(log.lines('fault')[0]?.error).toContain('words of refusals');
     vi.restoreAllMocks();
   });
@@ -132,7 +148,11 @@ describe('GET /health', () => {
       data: { database: 'unavailable', oldestDueSeconds: null },
     });
     expect(log.lines('fault')).toMatchObject([
-      { level: 'error', message: 'Database does not respond', error: 'Error: D1_ERROR: D1 DB is overloaded' },
+      {
+        level: 'error',
+        message: 'Database does not respond',
+        error: 'Error: D1_ERROR: D1 DB is overloaded',
+      },
     ]);
   });
 

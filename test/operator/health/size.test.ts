@@ -19,7 +19,12 @@ import { as, call, type World, world } from '../../support/world.ts';
 
 const GB = 1e9;
 const now = 1000 * dayMs;
-const health = { database: 'ok', queueBacklog: 0, oldestDueSeconds: null, sweptSecondsAgo: 0 } as const;
+const health = {
+  database: 'ok',
+  queueBacklog: 0,
+  oldestDueSeconds: null,
+  sweptSecondsAgo: 0,
+} as const;
 
 it.each([
   ['grows', 3 * GB, { bytes: 2 * GB, day: 990 }, { share: 0.3, daysLeft: 70 }],
@@ -71,7 +76,9 @@ it('a database that is nearly full takes no records of those who add most', asyn
     message: 'Storage is nearly full, and takes no records of this account for now',
   };
   expect([await send(large, 1), await send(small, 1)]).toMatchObject([refused, { status: 200 }]);
-  expect(await as(large.connection.ingestKey).send(vehicle(), accident())).toMatchObject({ status: 200 });
+  expect(await as(large.connection.ingestKey).send(vehicle(), accident())).toMatchObject({
+    status: 200,
+  });
   await holdLargest(openDatabase(env), false);
   expect(await send(large, 1)).toMatchObject({ status: 200 });
 });
@@ -83,7 +90,8 @@ it('the size that is noted is one a day, for 60 days', async () => {
     await recordSize(env, now + day * dayMs);
     await recordSize(env, now + day * dayMs + 3_600_000);
   }
-  const days = async () => (await rows('select day from database_sizes order by day')).map(({ day }) => day);
+  const days = async () =>
+    (await rows('select day from database_sizes order by day')).map(({ day }) => day);
   expect(await days()).toEqual([1000, 1010, 1060]);
   await recordSize(env, now + 61 * dayMs);
   expect(await days()).toEqual([1010, 1060, 1061]);

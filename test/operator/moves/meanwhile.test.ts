@@ -52,7 +52,11 @@ const stateOf = async (accountId: string) =>
 it('while an account moves, no job or message works on it in either cell', async () => {
   const us = await fullAccount();
   const hooks = receiver();
-  const [webhook] = await rowsIn('main', 'select id from webhooks where account_id = ?1', us.accountId);
+  const [webhook] = await rowsIn(
+    'main',
+    'select id from webhooks where account_id = ?1',
+    us.accountId,
+  );
   const webhookId = String(webhook?.id);
   for (const due of [
     'update alert_messages set due_at = 1 where account_id = ?1',
@@ -80,7 +84,10 @@ it('while an account moves, no job or message works on it in either cell', async
       for (const name of Object.keys(jobs)) await runJob(bindings, jobs, name);
     }
     if ((await stateOf(us.accountId)) !== undefined)
-      expect({ ...(await allRows('main', us.accountId)), ...pruned }).toEqual({ ...before, ...pruned });
+      expect({ ...(await allRows('main', us.accountId)), ...pruned }).toEqual({
+        ...before,
+        ...pruned,
+      });
     await workFor(us.accountId, 24);
   }
   expect(hooks.got).toEqual([]);
@@ -126,7 +133,11 @@ it('while an account moves, a row that differs from its copy cancels it', async 
 it('what is sent late is refused, after a cancelled move and a done one', async () => {
   const us = await world();
   await workUntil(us.accountId, 'copying');
-  const [{ move } = {}] = await rowsIn('main', 'select move from moves where account_id = ?1', us.accountId);
+  const [{ move } = {}] = await rowsIn(
+    'main',
+    'select move from moves where account_id = ?1',
+    us.accountId,
+  );
   const now: Move = JSON.parse(String(move));
   const send = ({ task = 'copy' as Part['task'], id = now.id, table = 'vehicles' } = {}) => {
     const headers = { [partHeader]: encodePart({ task, from: 'main', now, next: { ...now, id } }) };
@@ -142,9 +153,14 @@ it('what is sent late is refused, after a cancelled move and a done one', async 
   await removeLeft('eu');
   await moveTo(us.accountId, there);
   expect((await send()).status).toBe(503);
-  expect((await workOn(us.accountId, ['eu', 'eu'])).data).toMatchObject({ state: 'done', to: 'eu' });
+  expect((await workOn(us.accountId, ['eu', 'eu'])).data).toMatchObject({
+    state: 'done',
+    to: 'eu',
+  });
   expect((await send({ task: 'activate' })).data).toEqual({ problem: null });
-  expect(await rowsIn('eu', 'select 1 from vehicles where account_id = ?1', us.accountId)).toEqual([]);
+  expect(await rowsIn('eu', 'select 1 from vehicles where account_id = ?1', us.accountId)).toEqual(
+    [],
+  );
 });
 
 it('a provider’s webhook is to try again during a move, and then goes elsewhere', async () => {
@@ -192,7 +208,9 @@ it('after the switch the former cell names the other one to whoever comes', asyn
   const client = as(us.apiToken, {}, cell('eu'));
   expect((await client.get('/webhooks')).data).toHaveLength(1);
   const path = `/accounts/${us.accountId}`;
-  const { data: token } = await operate<{ value: string }>('eu', 'POST', `${path}/tokens`, { name: 'new' });
+  const { data: token } = await operate<{ value: string }>('eu', 'POST', `${path}/tokens`, {
+    name: 'new',
+  });
   expect(token.value).toMatch(/^fds_eu_/);
   // Once it is deleted there, its credentials are unknown: the former cell still leads to where they are refused.
   await operate('eu', 'POST', `${path}/deletion`, { name: 'Acme Insurance', now: true });
@@ -212,7 +230,9 @@ describe('refuses, and says what to do,', () => {
   it('what cannot be moved', async () => {
     const us = await world();
     const refuses = async (message: string, to = 'eu', id = us.accountId, router?: object) =>
-      expect(await begin(id, to, router)).toMatchObject({ message: expect.stringContaining(message) });
+      expect(await begin(id, to, router)).toMatchObject({
+        message: expect.stringContaining(message),
+      });
     await refuses('Accounts move through a router', 'eu', us.accountId, {});
     await refuses('to must be the name of a cell', 'M A R S');
     await expect(workOn(us.accountId, ['main', 'mars'])).rejects.toMatchObject({
@@ -226,11 +246,18 @@ describe('refuses, and says what to do,', () => {
     await addRows('deletions', 1, () => deletion);
     await refuses('is being deleted');
     await rowsIn('main', 'delete from deletions');
-    expect(await rowsIn('main', 'select 1 from moves where account_id = ?1', us.accountId)).toEqual([]);
+    expect(await rowsIn('main', 'select 1 from moves where account_id = ?1', us.accountId)).toEqual(
+      [],
+    );
     await workUntil(us.accountId, 'copying');
-    await refuses('The account is being moved to eu. Cancel that first, or wait for its end.', 'us2');
+    await refuses(
+      'The account is being moved to eu. Cancel that first, or wait for its end.',
+      'us2',
+    );
     const name = { name: 'Acme Insurance' };
-    expect((await operate('main', 'POST', `/accounts/${us.accountId}/deletion`, name)).status).toBe(503);
+    expect((await operate('main', 'POST', `/accounts/${us.accountId}/deletion`, name)).status).toBe(
+      503,
+    );
     await moveTo(us.accountId, there);
     await refuses('The account lives in eu by now. Move it from there.', 'us2');
   });
@@ -252,7 +279,9 @@ describe('refuses, and says what to do,', () => {
       expect((await us.send(vehicle())).status).toBe(200);
     }
     expect(problem).toContain(message);
-    expect(await rowsIn('main', 'select state from moves where account_id = ?1', us.accountId)).toEqual([]);
+    expect(
+      await rowsIn('main', 'select state from moves where account_id = ?1', us.accountId),
+    ).toEqual([]);
     expect(await rowsIn('eu', 'select 1 from accounts where id = ?1', us.accountId)).toEqual([]);
   });
 

@@ -26,9 +26,16 @@ const there = ['main', 'eu'];
 async function read(us: World, name: string) {
   const client = as(us.apiToken, { 'connection-id': us.connection.id }, cell(name));
   const days = 'from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z';
-  const paths = [`/trips?${days}`, `/safety-events?${days}`, `/accidents?${days}`, '/changes', '/deliveries'];
+  const paths = [
+    `/trips?${days}`,
+    `/safety-events?${days}`,
+    `/accidents?${days}`,
+    '/changes',
+    '/deliveries',
+  ];
   const replies = [];
-  for (const path of ['/vehicles', '/drivers', '/webhooks', ...paths]) replies.push(await client.get(path));
+  for (const path of ['/vehicles', '/drivers', '/webhooks', ...paths])
+    replies.push(await client.get(path));
   expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
   return replies.map(({ data, next }) => ({ data, next }));
 }
@@ -92,7 +99,10 @@ describe('what is unique among accounts', () => {
 it('moving an account takes everything along, leads there, and can go back', async () => {
   const us = await fullAccount();
   const before = await rowsOf(us.accountId);
-  expect(Object.keys(before).filter((table) => before[table]?.length === 0)).toEqual(['deletions', 'moves']);
+  expect(Object.keys(before).filter((table) => before[table]?.length === 0)).toEqual([
+    'deletions',
+    'moves',
+  ]);
   const [rows, files] = [await allRows('main', us.accountId), await filesIn('main', us.accountId)];
   const shown = await read(us, 'main');
   expect(files).toHaveLength(4);
@@ -134,11 +144,13 @@ it.each(['main', 'eu', 'router'])(
     let state: string | undefined = '';
     for (let calls = 0; state !== 'done'; calls += env.FULL_PROOF ? 1 : 5) {
       expect(calls).toBeLessThan(2_000);
-      const bindings = killed === 'router' ? cells : { ...cells, [killed]: killedAfter(calls, cell(killed)) };
+      const bindings =
+        killed === 'router' ? cells : { ...cells, [killed]: killedAfter(calls, cell(killed)) };
       const killedAt = killed === 'router' ? calls : undefined;
-      const reply = await workOn(us.accountId, there, { bindings, ...(killedAt && { killedAt }) }).catch(
-        () => undefined,
-      );
+      const reply = await workOn(us.accountId, there, {
+        bindings,
+        ...(killedAt && { killedAt }),
+      }).catch(() => undefined);
       await rowsIn('main', 'update jobs set leased_until = 0');
       state = reply?.data?.state;
       const [{ status = '' } = {}] = await rowsIn(
@@ -174,13 +186,14 @@ it('copies of evidence that had begun begin again in the other bucket', async ()
   await crash(us, [linked('/road.mp4')]);
   await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 });
   const upload = async (name: string) =>
-    (await rowsIn(name, 'select upload from evidence where account_id = ?1', us.accountId))[0]?.upload;
+    (await rowsIn(name, 'select upload from evidence where account_id = ?1', us.accountId))[0]
+      ?.upload;
   expect(await upload('main')).not.toBeNull();
   await moveTo(us.accountId, there);
   expect(await upload('eu')).toBeNull();
   await rowsIn('eu', 'update evidence set next_at = 0 where account_id = ?1', us.accountId);
   await copyEvidence(cell('eu'), us.accountId, { until: Date.now() + 60_000, queries: 800 });
-  expect(await rowsIn('eu', 'select state, bytes from evidence where account_id = ?1', us.accountId)).toEqual(
-    [{ state: 'stored', bytes: bytes.length }],
-  );
+  expect(
+    await rowsIn('eu', 'select state, bytes from evidence where account_id = ?1', us.accountId),
+  ).toEqual([{ state: 'stored', bytes: bytes.length }]);
 });

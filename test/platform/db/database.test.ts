@@ -14,7 +14,10 @@ import type { Failure } from '../../../src/platform/errors.ts';
 const db = openDatabase(env);
 
 const failing = (reason: string): Database =>
-  openSession({ prepare: (text) => env.DB.prepare(text), batch: () => Promise.reject(new Error(reason)) });
+  openSession({
+    prepare: (text) => env.DB.prepare(text),
+    batch: () => Promise.reject(new Error(reason)),
+  });
 const run = (reason: string) => transaction(failing(reason), [read(db)`select 1`]);
 
 it('results have the names of their statements, also in lists', async () => {
@@ -53,13 +56,19 @@ it.each([
 it.each(['D1_ERROR: bad JSON path: SQLITE_ERROR', 'D1_ERROR: integer overflow: SQLITE_ERROR'])(
   'one that D1 does not repeat is 503, and neither let through nor a fault of the request: %s',
   async (reason) => {
-    await expect(run(reason)).rejects.toMatchObject({ failure: { kind: 'unavailable', retryAfter: 60 } });
+    await expect(run(reason)).rejects.toMatchObject({
+      failure: { kind: 'unavailable', retryAfter: 60 },
+    });
     expect(await repeatsRefusals(failing(reason))).toBe(false);
   },
 );
 
 it('D1 repeats refusals today, and would fail if it took them for a path', async () => {
   expect(await repeatsRefusals(db)).toBe(true);
-  const overflow = read(db)`select coalesce(json_extract('{}', '$.nothing'), abs(-9223372036854775808))`;
-  await expect(transaction(db, overflow)).rejects.toMatchObject({ failure: { kind: 'unavailable' } });
+  const overflow = read(
+    db,
+  )`select coalesce(json_extract('{}', '$.nothing'), abs(-9223372036854775808))`;
+  await expect(transaction(db, overflow)).rejects.toMatchObject({
+    failure: { kind: 'unavailable' },
+  });
 });

@@ -17,7 +17,11 @@ it('statements of the builder and of raw SQL run in one transaction, each with i
       .set({ held: true, quotas: { records: 3 } })
       .where(own),
     raw: db.run(sql`update accounts set name = ${"It's one"} where id = ${accountId}`),
-    returned: db.update(accounts).set({ units: 'imperial' }).where(own).returning({ units: accounts.units }),
+    returned: db
+      .update(accounts)
+      .set({ units: 'imperial' })
+      .where(own)
+      .returning({ units: accounts.units }),
     read: db.select().from(accounts).where(own),
     rawRead: db.all<{ name: string }>(sql`select name from accounts where id = ${accountId}`),
   });

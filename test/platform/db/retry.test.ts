@@ -41,7 +41,9 @@ it.each(reasons)(
       const works = flaky(reason, tries - 1);
       expect(await withRetries(works, isRepeatable)).toBe('done');
       const fails = flaky(reason, tries);
-      const failure = retryAfter ? { failure: { kind: 'unavailable', retryAfter } } : { message: reason };
+      const failure = retryAfter
+        ? { failure: { kind: 'unavailable', retryAfter } }
+        : { message: reason };
       await expect(withRetries(fails, isRepeatable)).rejects.toMatchObject(failure);
       expect(fails).toHaveBeenCalledTimes(tries);
     }

@@ -9,13 +9,21 @@ import { openDatabase } from '../../../src/platform/db/system.ts';
 const db = openDatabase(env);
 
 it('rows are written and read as their table declares them, also what is left out or in SQL', async () => {
-  const account = { id: 'rows', name: "It's one", createdAt: 5, held: true, quotas: { records: 3 } };
+  const account = {
+    id: 'rows',
+    name: "It's one",
+    createdAt: 5,
+    held: true,
+    quotas: { records: 3 },
+  };
   const added = { ...account, status: 'active', units: 'metric', cell: null };
   const name = sql<string>`upper(name)`;
   const results = await transaction(db, {
     inserted: insertRow(db, accounts, { ...account, units: undefined }),
     read: readRows(db, accounts, { loud: name, again: accounts.quotas })`where id = 'rows'`,
-    changed: write(db)`update accounts set ${assigned(accounts, { held: false, name, cell: undefined })}
+    changed: write(
+      db,
+    )`update accounts set ${assigned(accounts, { held: false, name, cell: undefined })}
       where id = 'rows'`,
     removed: writeRows(db, accounts)`delete from accounts where id = 'rows'`,
   });

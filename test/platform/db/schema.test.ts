@@ -1,5 +1,10 @@
 import { type Column, getTableName, is, type SQL } from 'drizzle-orm';
-import { getTableConfig, type SQLiteColumn, SQLiteSyncDialect, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import {
+  getTableConfig,
+  type SQLiteColumn,
+  SQLiteSyncDialect,
+  SQLiteTable,
+} from 'drizzle-orm/sqlite-core';
 import { lists } from '../../../src/fleet/lists/registry.ts';
 import { rows, tableNames } from '../../support/rows.ts';
 
@@ -15,7 +20,8 @@ it('every table is declared, once', async () => {
 const dialect = new SQLiteSyncDialect();
 
 /** As migrations write it: without quotes, and names of the table. */
-const plain = (sql: SQL): string => dialect.sqlToQuery(sql).sql.replaceAll(/"(?:\w+"\.")?(\w+)"/g, '$1');
+const plain = (sql: SQL): string =>
+  dialect.sqlToQuery(sql).sql.replaceAll(/"(?:\w+"\.")?(\w+)"/g, '$1');
 
 const defaultOf = (column: Column): string | null => {
   if (column.default === undefined) return null;
@@ -33,9 +39,9 @@ describe.each(declared.map((table) => [getTableName(table), getTableConfig(table
         name,
       );
       const migrated = info.map((one) => [one.name, one.type, one.required === 1, one.dflt_value]);
-      expect(columns.map((one) => [one.name, one.getSQLType(), one.notNull, defaultOf(one)]).sort()).toEqual(
-        migrated.sort(),
-      );
+      expect(
+        columns.map((one) => [one.name, one.getSQLType(), one.notNull, defaultOf(one)]).sort(),
+      ).toEqual(migrated.sort());
     });
 
     it('its keys', async () => {
@@ -58,7 +64,9 @@ describe.each(declared.map((table) => [getTableName(table), getTableConfig(table
           onDelete,
         };
       });
-      expect(foreign.sort((a, b) => String(a.from).localeCompare(String(b.from)))).toEqual(references);
+      expect(foreign.sort((a, b) => String(a.from).localeCompare(String(b.from)))).toEqual(
+        references,
+      );
     });
 
     it('its indexes', async () => {

@@ -1,6 +1,10 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { cacheTtlMs, newTokenCache, untilCachesExpire } from '../../../src/platform/db/token-cache.ts';
+import {
+  cacheTtlMs,
+  newTokenCache,
+  untilCachesExpire,
+} from '../../../src/platform/db/token-cache.ts';
 import { Refusal } from '../../../src/platform/errors.ts';
 import { virtualTime } from '../../support/runtime/virtual-time.ts';
 
@@ -8,7 +12,13 @@ const replicated: Env = { ...env, READ_REPLICAS: 'true' } as Env; // wrangler.to
 const token = 'a token';
 
 /** A list: where and when it begins, how long each way takes, and how far its replica lags; in real milliseconds. */
-type List = { isolate: number; at: number; check: [number, number]; replica: [number, number]; lag: number };
+type List = {
+  isolate: number;
+  at: number;
+  check: [number, number];
+  replica: [number, number];
+  lag: number;
+};
 
 /** Everything that a run depends on. A clock goes at its own rate, from its own beginning. */
 type Story = {
@@ -171,6 +181,9 @@ describe('a cached check', () => {
   it('is dropped when there are too many', async () => {
     const cache = newTokenCache(() => 1000, 2);
     for (const id of ['a', 'b', 'c']) await waits(cache, undefined, id);
-    expect([await waits(cache, undefined, 'c'), await waits(cache, undefined, 'a')]).toEqual([false, true]);
+    expect([await waits(cache, undefined, 'c'), await waits(cache, undefined, 'a')]).toEqual([
+      false,
+      true,
+    ]);
   });
 });

@@ -50,7 +50,11 @@ async function statusOf(
   const credential = path.startsWith('/operator')
     ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
     : { 'x-api-key': path.startsWith('/ingest') ? us.connection.ingestKey : us.apiToken };
-  const headers = { ...credential, 'connection-id': us.connection.id, 'content-type': 'application/json' };
+  const headers = {
+    ...credential,
+    'connection-id': us.connection.id,
+    'content-type': 'application/json',
+  };
   const asked = `${path}?${new URLSearchParams(query as Record<string, string>)}`;
   const request = new Request(`https://api.example.com${asked}`, {
     ...{ method, headers },
@@ -80,7 +84,8 @@ describe('a name that every object inherits is as good as unknown', () => {
     };
     for (const word of inherited) {
       if (route.includes(':')) await send({ body: usual, id: word });
-      for (const name of properties ? [] : [...parameters, word]) await send({ query: { [name]: word } });
+      for (const name of properties ? [] : [...parameters, word])
+        await send({ query: { [name]: word } });
       for (const { within, name } of [...(properties ?? []), { within: [], name: word }])
         for (const value of properties ? shapesOf(word) : [])
           await send({ body: bodyWith(route, [...within, name], value) });

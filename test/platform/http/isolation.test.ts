@@ -3,7 +3,14 @@ import { fullAccount } from '../../support/full-account.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { bodies, portalRoutes, routes } from '../../support/routes.ts';
 import { type AccountRows, addRows, rows, rowsOf } from '../../support/rows.ts';
-import { addConnection, call, issueLimited, type World, webhookBody, world } from '../../support/world.ts';
+import {
+  addConnection,
+  call,
+  issueLimited,
+  type World,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
 
 /** Whoever adds a route decides here how it keeps accounts apart. */
 const anonymous = ['GET /health'];
@@ -36,14 +43,21 @@ async function limitedBeside({ accountId }: World) {
 
 /** Leaves what is there of theirs while something is deleted or moved, and once a driver has been erased. */
 async function leaveWork(): Promise<void> {
-  const [account, connection] = [{ account_id: them.accountId }, { connection_id: them.connection.id }];
+  const [account, connection] = [
+    { account_id: them.accountId },
+    { connection_id: them.connection.id },
+  ];
   await addRows('deletions', 1, () => ({
     id: 'a deletion of theirs',
     ...account,
     kind: 'connection',
     due_at: 9e15,
   }));
-  await addRows('erased_drivers', 1, () => ({ id: 'a driver of theirs', ...account, ...connection }));
+  await addRows('erased_drivers', 1, () => ({
+    id: 'a driver of theirs',
+    ...account,
+    ...connection,
+  }));
   const move = { state: 'their-secret-state', move: '{"id":"their-secret-move"}' };
   await addRows('moves', 1, () => ({ ...account, ...move }));
 }
@@ -51,10 +65,14 @@ async function leaveWork(): Promise<void> {
 const aimedAtThem = (route: string) => {
   const [method = '', pattern = ''] = route.split(' ');
   const [item] = theirs.rows[pattern.split('/')[1]?.replace('-', '_') ?? ''] ?? [];
-  const path = pattern.replace(':id', pattern.startsWith('/webhook') ? theirs.webhook : String(item?.id));
+  const path = pattern.replace(
+    ':id',
+    pattern.startsWith('/webhook') ? theirs.webhook : String(item?.id),
+  );
   const records = [vehicle(), driver(), trip(), safetyEvent(), accident()];
   const saves = /^\/webhook(\/:id)?$/.test(pattern);
-  const body = path === '/ingest' ? { records } : saves ? webhookBody(them) : (bodies[route]?.(them) ?? {});
+  const body =
+    path === '/ingest' ? { records } : saves ? webhookBody(them) : (bodies[route]?.(them) ?? {});
   return { method, path, ...(method !== 'GET' && method !== 'DELETE' && { body }) };
 };
 
@@ -71,7 +89,9 @@ const asTakenBy = (route: string, query: string) => {
   const list = lists.find(({ list }) => route === `GET ${list.path}`)?.list;
   const range = list?.range || route === 'GET /deliveries' ? ['from', 'to'] : [];
   const filters = list ? Object.keys(list.filters) : ['eventId', 'webhookId'];
-  const taken = [...new URLSearchParams(query)].filter(([name]) => [...range, ...filters].includes(name));
+  const taken = [...new URLSearchParams(query)].filter(([name]) =>
+    [...range, ...filters].includes(name),
+  );
   return `?${new URLSearchParams(route === 'GET /changes' ? [] : taken)}`;
 };
 const theirWebhook = () => `webhookId=${theirs.webhook}`;
@@ -87,7 +107,9 @@ const secrets = () => [
 
 describe('two accounts, and connections of one', () => {
   it('there are routes to walk', () => {
-    expect(customers).toEqual(expect.arrayContaining(['GET /webhooks', 'PUT /webhook/:id', 'POST /ingest']));
+    expect(customers).toEqual(
+      expect.arrayContaining(['GET /webhooks', 'PUT /webhook/:id', 'POST /ingest']),
+    );
   });
 
   it('the other has something in every table, so that nothing is left out', () => {
@@ -126,10 +148,17 @@ describe('two accounts, and connections of one', () => {
   it.each(ofOperators)('%s refuses whoever is no operator', async (route) => {
     const [method = '', path = ''] = route.split(' ');
     // Each from an address of its own: wrong keys are counted by address.
-    for (const headers of [{}, { 'x-api-key': us.apiToken }, { authorization: `Bearer ${us.apiToken}` }])
+    for (const headers of [
+      {},
+      { 'x-api-key': us.apiToken },
+      { authorization: `Bearer ${us.apiToken}` },
+    ])
       expect(
-        (await call(method, path, { headers: { ...headers, 'cf-connecting-ip': crypto.randomUUID() } }))
-          .status,
+        (
+          await call(method, path, {
+            headers: { ...headers, 'cf-connecting-ip': crypto.randomUUID() },
+          })
+        ).status,
       ).toBe(401);
   });
 });

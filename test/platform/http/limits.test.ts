@@ -44,7 +44,10 @@ describe('whoever makes one call more in a minute than a limit allows is refused
       return reply;
     });
     const refused = replies.find(({ status }) => status === 429);
-    expect(refused).toMatchObject({ message: 'Rate limit exceeded', retryAfter: expect.any(Number) });
+    expect(refused).toMatchObject({
+      message: 'Rate limit exceeded',
+      retryAfter: expect.any(Number),
+    });
     expect(refused?.headers.get('retry-after')).toBe(String(refused?.retryAfter));
     expect(refused?.retryAfter).toBeLessThanOrEqual(60);
     expect(replies[0]?.headers.get('ratelimit-policy')).toBe(`"token";q=${TOKEN_LIMIT.calls};w=60`);

@@ -21,7 +21,9 @@ const queries: { [pattern: string]: string } = {
 };
 
 /** What a router asks for by `PUT /operator/accounts/:id/move`. */
-const part = encodeURIComponent(JSON.stringify({ task: 'clear', from: 'eu', next: { accountId: id } }));
+const part = encodeURIComponent(
+  JSON.stringify({ task: 'clear', from: 'eu', next: { accountId: id } }),
+);
 
 const us = worldBefore(beforeAll);
 
@@ -34,18 +36,28 @@ it.each(asking)('while D1 is overloaded %s is 503 and says when to try again', a
     : { 'x-api-key': path === '/ingest' ? us.connection.ingestKey : us.apiToken };
   const headers = { ...credential, 'connection-id': us.connection.id, [partHeader]: part };
   vi.spyOn(scheduler, 'wait').mockResolvedValue(); // between tries
-  const reply = await call(method, path, { headers, body, bindings: { ...env, DB: overloaded(env.DB) } });
+  const reply = await call(method, path, {
+    headers,
+    body,
+    bindings: { ...env, DB: overloaded(env.DB) },
+  });
   expect(reply).toMatchObject({ status: 503, retryAfter: expect.any(Number) });
   expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
 });
 
 it('while D1 hangs, a request is 503 after ten seconds', async () => {
   const waits = vi.spyOn(scheduler, 'wait').mockResolvedValue();
-  const reset = new Error('D1 DB storage operation exceeded timeout which caused object to be reset.');
+  const reset = new Error(
+    'D1 DB storage operation exceeded timeout which caused object to be reset.',
+  );
   const hanging = () => new Promise<never>((_, fail) => setTimeout(() => fail(reset), 500));
   const DB = through(env.DB, hanging);
   const headers = { 'x-api-key': us.apiToken };
-  const reply = await call('POST', '/webhook', { headers, body: webhookBody(us), bindings: { ...env, DB } });
+  const reply = await call('POST', '/webhook', {
+    headers,
+    body: webhookBody(us),
+    bindings: { ...env, DB },
+  });
   expect(waits).toHaveBeenCalledWith(10_000, expect.anything());
   expect(reply).toMatchObject({
     status: 503,

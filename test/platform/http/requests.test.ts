@@ -34,11 +34,14 @@ describe('a request', () => {
     const compressed = async (
       content: string | Uint8Array<ArrayBuffer>,
       format: 'gzip' | 'deflate' = 'gzip',
-    ) => new Response(new Blob([content]).stream().pipeThrough(new CompressionStream(format))).bytes();
+    ) =>
+      new Response(new Blob([content]).stream().pipeThrough(new CompressionStream(format))).bytes();
     const isRead = invalid("Invalid URL, must use 'https'");
 
     it.each(['gzip', 'GZIP', 'x-gzip'])('%s is decompressed', async (encoding) => {
-      expect(await post(await compressed(body), { 'content-encoding': encoding })).toMatchObject(isRead);
+      expect(await post(await compressed(body), { 'content-encoding': encoding })).toMatchObject(
+        isRead,
+      );
     });
 
     it('identity is read as it is', async () => {
@@ -48,8 +51,13 @@ describe('a request', () => {
     it.each(['br', 'deflate', 'gzip, gzip', 'zstd'])(
       '%s is 415, and says what is accepted',
       async (encoding) => {
-        const reply = await post(await compressed(body, 'deflate'), { 'content-encoding': encoding });
-        expect(reply).toMatchObject({ status: 415, message: 'Content-Encoding must be gzip or identity' });
+        const reply = await post(await compressed(body, 'deflate'), {
+          'content-encoding': encoding,
+        });
+        expect(reply).toMatchObject({
+          status: 415,
+          message: 'Content-Encoding must be gzip or identity',
+        });
         expect(reply.headers.get('accept-encoding')).toBe('gzip');
       },
     );
@@ -81,8 +89,16 @@ describe('a request', () => {
     ['a number', '5', 'Request body must be an object'],
     ['null', 'null', 'Request body must be an object'],
     ['deep nesting', '['.repeat(60_000), 'Request body is not valid JSON'],
-    ['no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), 'Request body is not valid UTF-8'],
-    ['deep nesting that closes', '['.repeat(30_000) + ']'.repeat(30_000), 'Request body must be an object'],
+    [
+      'no UTF-8',
+      new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]),
+      'Request body is not valid UTF-8',
+    ],
+    [
+      'deep nesting that closes',
+      '['.repeat(30_000) + ']'.repeat(30_000),
+      'Request body must be an object',
+    ],
   ])('with %s is 400', async (_, body, message) => {
     expect(await post(body)).toMatchObject(invalid(message));
   });
@@ -103,13 +119,17 @@ describe('a request', () => {
   });
 
   it('with more than 20 errors gets the first 20', async () => {
-    const reply = await post(JSON.stringify(webhookBody(us, { connectionIds: Array(21).fill('x') })));
+    const reply = await post(
+      JSON.stringify(webhookBody(us, { connectionIds: Array(21).fill('x') })),
+    );
     expect(reply.errors).toHaveLength(20);
   });
 
   it('never sees its own values in an error', async () => {
     const secret = 'do-not-echo-me';
-    const reply = await post(JSON.stringify({ httpVerb: secret, url: secret, headers: { [secret]: 5 } }));
+    const reply = await post(
+      JSON.stringify({ httpVerb: secret, url: secret, headers: { [secret]: 5 } }),
+    );
     expect(reply.status).toBe(400);
     expect(JSON.stringify(reply)).not.toContain(secret);
   });
@@ -136,7 +156,9 @@ describe('over http', () => {
       308,
       'https://api.example.com/portal/webhooks?a=b',
     ]);
-    expect((await exports.default.fetch(ask('/portal/sign-in', { method: 'POST' }))).status).toBe(403);
+    expect((await exports.default.fetch(ask('/portal/sign-in', { method: 'POST' }))).status).toBe(
+      403,
+    );
   });
 
   it('is served where the service itself has no https, as on a machine of developers', async () => {

@@ -18,7 +18,8 @@ beforeEach(async () => {
 });
 
 const minuteOf = (minute: number) => new Date(Date.UTC(2026, 10, 22, 12, minute));
-const waiting = () => rows('select name from jobs where leased_until <= ?1 order by name', Date.now());
+const waiting = () =>
+  rows('select name from jobs where leased_until <= ?1 order by name', Date.now());
 
 describe('the minute', () => {
   const jobs: Jobs = {
@@ -45,7 +46,9 @@ describe('the minute', () => {
     };
     await everyMinute(refusing as unknown as Env, minuteOf(0), { sweep: note('sweep') }, jobs, 0);
     expect(ran).toEqual(['sweep']);
-    expect(lines('fault')).toMatchObject([{ level: 'warn', message: 'Queue refused messages', left: 2 }]);
+    expect(lines('fault')).toMatchObject([
+      { level: 'warn', message: 'Queue refused messages', left: 2 },
+    ]);
     await everyMinute(bindings, minuteOf(1), {}, jobs, 0);
     expect(woken).toContainEqual({ job: 'prune' });
     await runJob(bindings, jobs, 'prune');
@@ -56,7 +59,11 @@ describe('the minute', () => {
 
   it('starts a job again that was killed, once its lease has lapsed', async () => {
     const { env: bindings, woken } = metered();
-    await rows(`insert into jobs values ('idle', 'gone', ?1), ('prune', 'at it', ?2)`, Date.now() - 1, 1e15);
+    await rows(
+      `insert into jobs values ('idle', 'gone', ?1), ('prune', 'at it', ?2)`,
+      Date.now() - 1,
+      1e15,
+    );
     await everyMinute(bindings, minuteOf(1), {}, jobs, 0);
     expect(woken).toEqual([{ job: 'idle' }, { job: 'has work' }]);
   });
@@ -119,7 +126,9 @@ it('a budget counts each statement that D1 is asked', async () => {
 
 it('a lease ends with the work, whether that fails or not', async () => {
   await expect(withLease(env, 'x', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-  expect(await withLease(env, 'x', () => withLease(env, 'x', note('x')))).toEqual({ result: 'busy' });
+  expect(await withLease(env, 'x', () => withLease(env, 'x', note('x')))).toEqual({
+    result: 'busy',
+  });
   expect(await withLease(env, 'x', async () => 'done')).toEqual({ result: 'done' });
 });
 

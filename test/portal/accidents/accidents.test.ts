@@ -16,9 +16,12 @@ const { page } = ann;
 const now = Date.now();
 const minutesAgo = (minutes: number) => new Date(now - minutes * 60_000).toISOString();
 beforeAll(async () => {
-  receiver(({ url }) => new Response('said in private', { status: url.includes('claims') ? 200 : 410 }));
+  receiver(
+    ({ url }) => new Response('said in private', { status: url.includes('claims') ? 200 : 410 }),
+  );
   const { ingestKey } = us.connection;
-  for (const name of ['claims', 'board']) await register(us, { url: `https://${name}.example.com/in` });
+  for (const name of ['claims', 'board'])
+    await register(us, { url: `https://${name}.example.com/in` });
   await as(ingestKey).send(
     vehicle({ name: 'Truck 114', vin: 'VIN114', licensePlate: 'ZQX 4471' }),
     driver({ name: 'Joss Arden' }),
@@ -30,7 +33,11 @@ beforeAll(async () => {
       ...{ sourceId: 'before', startedAt: minutesAgo(40), incidentTypes: ['Phone Usage'] },
       location: { latitude: 39.5, longitude: -105 },
     }),
-    safetyEvent({ sourceId: 'long before', startedAt: minutesAgo(400), incidentTypes: ['Smoking'] }),
+    safetyEvent({
+      sourceId: 'long before',
+      startedAt: minutesAgo(400),
+      incidentTypes: ['Smoking'],
+    }),
     safetyEvent({
       ...{ sourceId: 'after', startedAt: minutesAgo(20), incidentTypes: ['Idling'] },
       location: { latitude: 40, longitude: -105 },
@@ -105,7 +112,8 @@ it('accidents of another source find vehicle, driver and events by their VIN', a
 });
 
 it('the page of an accident that could be of several vehicles shows none of them', async () => {
-  const twin = (sourceId: string) => vehicle({ sourceId, name: `Twin ${sourceId}`, vin: 'VIN1TWIN' });
+  const twin = (sourceId: string) =>
+    vehicle({ sourceId, name: `Twin ${sourceId}`, vin: 'VIN1TWIN' });
   const eventTime = minutesAgo(10);
   const crash = accident({ sourceId: 'twins', vin: 'VIN1TWIN', eventTime, notificationLevel: 3 });
   await us.send(
@@ -141,7 +149,12 @@ it('somebody takes care of an accident, for the list, the API and the changes', 
   expect(await vinsOn('?state=open')).toEqual([]);
   expect(await vinsOn('?state=closed')).toEqual(['VIN114']);
   expect((await page(path)).text).toMatch(/Called Joss.*Towed/);
-  const again = { sourceId: 'first', vin: 'VIN114', eventTime: minutesAgo(30), notificationLevel: 2 };
+  const again = {
+    sourceId: 'first',
+    vin: 'VIN114',
+    eventTime: minutesAgo(30),
+    notificationLevel: 2,
+  };
   const { send } = us.connector;
   await send(accident({ ...again, location: { latitude: 1, longitude: 1 } }));
   expect(await stored()).toMatchObject({ closed: { note: 'Towed' } });
@@ -202,7 +215,9 @@ it('the page of an accident leads to the report, or says why there is none', asy
   const report = await ann.get(`${path}/report`);
   expect(report.headers.get('location')).toBe('https://reports.example.com/crash-2');
   expect((await open('VIN114')).text).toContain('It arrives with level 3');
-  expect((await open('VIN1FALSE')).text).toMatch(/It was a false alarm.*False alarms have no report/);
+  expect((await open('VIN1FALSE')).text).toMatch(
+    /It was a false alarm.*False alarms have no report/,
+  );
 });
 
 it('says of each webhook why it was not notified, and which people were emailed when', async () => {

@@ -31,9 +31,12 @@ it('the page of an accident plays its videos, shows its photos, and says what is
   const files = await filesOf(us, id);
   const of = (kind: string) =>
     `${path}/evidence/${files.find((file) => file.kind === kind && file.state === 'stored')?.id}`;
-  expect(html).toMatch(new RegExp(`<video[^>]* src="${of('video')}"[^>]* aria-label="Video, Road"`));
+  expect(html).toMatch(
+    new RegExp(`<video[^>]* src="${of('video')}"[^>]* aria-label="Video, Road"`),
+  );
   expect(html).not.toContain('autoplay');
-  for (const tag of ['video', 'img']) expect(html).toMatch(new RegExp(`<${tag} class="aspect-video w-full `));
+  for (const tag of ['video', 'img'])
+    expect(html).toMatch(new RegExp(`<${tag} class="aspect-video w-full `));
   expect(html).toContain(`src="${of('photo')}" alt="Photo, Cab"`);
   const text = await ann.textAt(path);
   for (const said of [
@@ -56,7 +59,8 @@ it('the page of an accident plays its videos, shows its photos, and says what is
   const manifest = new TextDecoder('latin1').decode(zip);
   expect(manifest.slice(0, 4)).toBe('PK\x03\x04');
   for (const { id: file, sha256, state } of files)
-    if (state === 'stored') for (const part of [sha256, file.slice(0, 8)]) expect(manifest).toContain(part);
+    if (state === 'stored')
+      for (const part of [sha256, file.slice(0, 8)]) expect(manifest).toContain(part);
   expect(manifest).toContain('The file is no video of a known type');
   const opened = `select actor_name from audit_log where account_id = ?1 and fields like '%evidence opened%'`;
   expect(await rows(opened, us.accountId)).toEqual(Array(3).fill({ actor_name: ann.email }));

@@ -52,7 +52,10 @@ describe('a connection that pulls', () => {
   it('says that the provider refuses the credential, and goes on with another', async () => {
     await pullAll(id);
     const history = () =>
-      rows("select refused_at, feeds->'$.trips.history' as trips from pulls where connection_id = ?1", id);
+      rows(
+        "select refused_at, feeds->'$.trips.history' as trips from pulls where connection_id = ?1",
+        id,
+      );
     const loaded = await history();
     provider.data.token = 'samsara_api_made_up_2';
     await pullRun(id);
@@ -86,7 +89,9 @@ describe('a connection that pulls', () => {
   it('names the feeds that fail, with what to do about it', async () => {
     await pullAll(id);
     provider.fault = (called) =>
-      called === '/trips/stream' ? Response.json({ message: 'Forbidden' }, { status: 403 }) : undefined;
+      called === '/trips/stream'
+        ? Response.json({ message: 'Forbidden' }, { status: 403 })
+        : undefined;
     await pullRun(id);
     expect(await ann.textAt(path)).toMatch(
       /Degraded.*Late or missing: trips\..*Trips Failing The API token may not read this\. It needs these permissions: .* Next try at/,
@@ -99,13 +104,18 @@ describe('a connection that pulls', () => {
     expect(paused.text).toContain('“Harbor” is paused.');
     provider.data.vehicles.push(samsaraVehicle(9, { updatedAtTime: new Date().toISOString() }));
     expect(await ann.textAt(list)).toMatch(/Harbor Samsara Paused/);
-    expect(await ann.outcome(`${path}/pull`)).toContain('does not pull from a provider, or is paused');
+    expect(await ann.outcome(`${path}/pull`)).toContain(
+      'does not pull from a provider, or is paused',
+    );
     const resumed = await paused.press('Resume');
     expect(resumed.text).toContain('“Harbor” is pulled again');
     expect((await resumed.press('Pull now')).text).toContain('“Harbor” is being pulled now.');
     const vehicles = async () => expect(await read(us, id, '/vehicles')).toHaveLength(3);
     await vi.waitFor(vehicles, { timeout: 10_000 });
-    const noted = await rows('select action, fields from audit_log where subject_id = ?1 order by seq', id);
+    const noted = await rows(
+      'select action, fields from audit_log where subject_id = ?1 order by seq',
+      id,
+    );
     expect(noted.map(({ action, fields }) => `${action} ${fields}`)).toEqual([
       'created []',
       'changed ["paused"]',
@@ -116,7 +126,11 @@ describe('a connection that pulls', () => {
   it('shows where its provider is to call, and keeps the secret of that to itself', async () => {
     const page = await ann.page(path);
     const steps = connectorOf('samsara')?.webhook?.steps ?? [];
-    for (const said of [`https://portal.example.com/providers/${id}/webhook`, ...steps, 'Not set up'])
+    for (const said of [
+      `https://portal.example.com/providers/${id}/webhook`,
+      ...steps,
+      'Not set up',
+    ])
       expect(page.text).toContain(said);
     const refused = await page.press('Save secret', { Secret: 'short' });
     expect([refused.status, Object.keys(refused.errors)]).toEqual([400, ['secret']]);

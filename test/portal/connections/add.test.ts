@@ -47,7 +47,9 @@ describe('adding a connection', () => {
       /“Harbor” is connected. Its last 30 days are being loaded.*Samsara, “Acme Trucking”/,
     );
     const id = path.split('/').at(-1) ?? '';
-    expect(await pulls()).toMatchObject([{ connection_id: id, history_days: 30, base_url: samsaraOrigin }]);
+    expect(await pulls()).toMatchObject([
+      { connection_id: id, history_days: 30, base_url: samsaraOrigin },
+    ]);
     expect(JSON.stringify(await pulls())).not.toContain(token);
     await pullAll(id);
     expect(await ann.textAt(path)).toContain('Healthy');
@@ -83,9 +85,18 @@ describe('adding a connection', () => {
     ['region', ['https://10.0.0.1/', 'nowhere']],
   ])('takes no other %s than it offers', async (name, values) => {
     for (const value of values) {
-      const fields = { credential: token, region: '', name: 'Harbor', historyDays: '0', [name]: value };
+      const fields = {
+        credential: token,
+        region: '',
+        name: 'Harbor',
+        historyDays: '0',
+        [name]: value,
+      };
       const reply = await ann.post(`${add}?provider=samsara`, fields);
-      expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining(`${name}-error`)]);
+      expect([reply.status, await reply.text()]).toEqual([
+        400,
+        expect.stringContaining(`${name}-error`),
+      ]);
     }
     expect(await pulls()).toEqual([]);
   });
@@ -105,7 +116,9 @@ describe('adding a connection', () => {
 
   it('limits how often a provider is asked', async () => {
     const wrong = { 'API token': 'samsara_api_wrong' };
-    const statuses = await Promise.all(Array.from({ length: 21 }, async () => (await connect(wrong)).status));
+    const statuses = await Promise.all(
+      Array.from({ length: 21 }, async () => (await connect(wrong)).status),
+    );
     expect(statuses).toContain(429);
     expect(provider.calls.length).toBeLessThan(21);
   });
@@ -115,7 +128,11 @@ describe('adding a connection', () => {
     const typed = { Server: 'my.example.com', Database: 'acme', User: '', Password: 's3cret' };
     const missing = await form.press('Test and connect', { ...typed, Server: '' }); // which has a usual one
     expect(missing.errors).toEqual({ 'credential.user': 'is required' });
-    const refused = await form.press('Test and connect', { ...typed, User: 'ann', Server: 'no server' });
+    const refused = await form.press('Test and connect', {
+      ...typed,
+      User: 'ann',
+      Server: 'no server',
+    });
     expect(Object.keys(refused.errors)).toEqual(['credential.password']); // what is wrong with all of it
     expect(['Server', 'User'].flatMap(refused.form().values)).toEqual(['no server', 'ann']);
     expect(refused.html).not.toContain('s3cret');

@@ -8,11 +8,16 @@ it('the list has the worst connections first, and each page counts what came in'
   const { textAt } = await signIn(us);
   const [first, second, third] = us.connections;
   await operator.patch(`/operator/connections/${first?.id}`, { name: 'City vans' });
-  await operator.patch(`/operator/connections/${second?.id}`, { name: 'Cold chain', healthStatus: 3 });
+  await operator.patch(`/operator/connections/${second?.id}`, {
+    name: 'Cold chain',
+    healthStatus: 3,
+  });
   const at = (hoursAgo: number) => new Date(Date.now() - hoursAgo * hourMs).toISOString();
   await us.send(
     vehicle(),
-    ...[0.01, 2, 22, 30].map((hours, i) => safetyEvent({ sourceId: `e${i}`, startedAt: at(hours) })),
+    ...[0.01, 2, 22, 30].map((hours, i) =>
+      safetyEvent({ sourceId: `e${i}`, startedAt: at(hours) }),
+    ),
     accident({ eventTime: at(3) }),
   );
   const list = await textAt('/portal/connections');

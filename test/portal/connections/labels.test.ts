@@ -21,7 +21,9 @@ const save = async (Label: string, type: string) =>
 const typeOf = (sourceId: string) =>
   value('select translated_incident_types from safety_events where source_id = ?1', sourceId);
 const mapOf = async () =>
-  JSON.parse(await value('select incident_type_map from connections where id = ?1', us.connection.id));
+  JSON.parse(
+    await value('select incident_type_map from connections where id = ?1', us.connection.id),
+  );
 
 it('an admin maps a label of a connection, changes and removes it', async () => {
   await send();
@@ -31,7 +33,9 @@ it('an admin maps a label of a connection, changes and removes it', async () => 
   );
   const mapped = await save(label, 'Unsafe Lane Change');
   expect(mapped.text).toContain(`“${label}” is now mapped to Unsafe Lane Change.`);
-  expect(mapped.text).toContain(`Mapped incident labels Label Incident type ${label} Unsafe Lane Change`);
+  expect(mapped.text).toContain(
+    `Mapped incident labels Label Incident type ${label} Unsafe Lane Change`,
+  );
   expect(mapped.textAt('#unmapped-incident-labels-now')[0]).not.toContain(label);
   expect(await mapOf()).toEqual({ [label]: ['Unsafe Lane Change'] });
   expect(await typeOf('a')).toBe('["Other"]');
@@ -40,9 +44,9 @@ it('an admin maps a label of a connection, changes and removes it', async () => 
   const removed = await save('Odd', 'Not mapped');
   expect(removed.text).toContain('“Odd” is not mapped any more.');
   expect(await mapOf()).toEqual({ [label]: ['Speeding'] });
-  expect(await rows(`select distinct subject, fields from audit_log where actor = 'person'`)).toEqual([
-    { subject: 'connection', fields: '["incidentTypeMap"]' },
-  ]);
+  expect(
+    await rows(`select distinct subject, fields from audit_log where actor = 'person'`),
+  ).toEqual([{ subject: 'connection', fields: '["incidentTypeMap"]' }]);
 });
 
 it('two admins who map two labels at the same time keep both', async () => {

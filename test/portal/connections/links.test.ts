@@ -18,13 +18,20 @@ beforeEach(() => {
 
 /** Creates a link as an admin does; returns its path. */
 async function create(Fleet = 'Harbor Freight'): Promise<string> {
-  const [url = ''] = (await (await ann.page(links)).press('Create link', { Fleet })).textAt('#link');
+  const [url = ''] = (await (await ann.page(links)).press('Create link', { Fleet })).textAt(
+    '#link',
+  );
   return addressIn(url);
 }
 /** The fleet has the link alone, and no session. */
 const fleet = visitor(() => '');
 const connect = (link: string) =>
-  fleet.post(`${link}&provider=samsara`, { credential, region: '', name: 'Harbor', historyDays: '0' });
+  fleet.post(`${link}&provider=samsara`, {
+    credential,
+    region: '',
+    name: 'Harbor',
+    historyDays: '0',
+  });
 const withdrawalAt = (link: string) => link.replace('?', '/withdraw?');
 const openLinks = () => rows('select * from connect_links where account_id = ?1', us.accountId);
 const pulls = () => rows('select * from pulls where account_id = ?1', us.accountId);
@@ -133,7 +140,11 @@ it.each([
 ])('whoever has a connect link can do nothing with one that %s', async (_, end) => {
   const link = await create();
   await end();
-  const replies = [await fleet.get(link), await connect(link), await fleet.post(withdrawalAt(link))];
+  const replies = [
+    await fleet.get(link),
+    await connect(link),
+    await fleet.post(withdrawalAt(link)),
+  ];
   expect(replies.map(({ status }) => status)).toEqual([404, 404, 404]);
   for (const reply of replies) expect(await reply.text()).toContain('This link does not work');
   expect(await pulls()).toEqual([]);

@@ -16,19 +16,23 @@ const made = () =>
     us.connection.id,
   );
 const noted = async () => {
-  const log = await rows(`select * from audit_log where account_id = ?1 and actor = 'person'`, us.accountId);
+  const log = await rows(
+    `select * from audit_log where account_id = ?1 and actor = 'person'`,
+    us.accountId,
+  );
   return log.map(({ action, subject, subject_name }) => `${action} ${subject} ${subject_name}`);
 };
 
 it('an own connection is made by an admin, with a key that works as shown', async () => {
-  expect((await ann.page('/portal/connections/new')).links('Connect it with your own connector')).toEqual([
-    own,
-  ]);
+  expect(
+    (await ann.page('/portal/connections/new')).links('Connect it with your own connector'),
+  ).toEqual([own]);
   const shown = await add({ Name: 'Depot' });
   expect(shown.text).toContain('“Depot” was added');
   expect(shown.links('How to write a connector')).toEqual(['/docs/connectors']);
   const [key = ''] = shown.textAt('#token');
-  const [, body = ''] = /-d '(.*)' https:\/\/[^/]+\/ingest$/.exec(shown.textAt('#curl')[0] ?? '') ?? [];
+  const [, body = ''] =
+    /-d '(.*)' https:\/\/[^/]+\/ingest$/.exec(shown.textAt('#curl')[0] ?? '') ?? [];
   expect(shown.textAt('#curl')[0]).toContain(`curl -H 'x-api-key: ${key}' -H 'content-type:`);
   const { data } = await as(key).post('/ingest', JSON.parse(body));
   expect(data).toMatchObject({ accepted: 1, rejected: [] });
@@ -47,10 +51,13 @@ it('an own connection is made by an admin, with a key that works as shown', asyn
 it.each([
   ['', 'must not be empty'],
   ['北斗', 'must have a letter from a to z, or a digit'],
-])('a connection of the account’s own connector needs a provider with a name: %j', async (Provider, said) => {
-  expect((await add({ Provider })).errors).toEqual({ provider: said });
-  expect(await made()).toEqual([]);
-});
+])(
+  'a connection of the account’s own connector needs a provider with a name: %j',
+  async (Provider, said) => {
+    expect((await add({ Provider })).errors).toEqual({ provider: said });
+    expect(await made()).toEqual([]);
+  },
+);
 
 it('the ingest keys of a connection are generated and revoked', async () => {
   const page = await ann.page(`/portal/connections/${us.connection.id}`);
@@ -59,7 +66,8 @@ it('the ingest keys of a connection are generated and revoked', async () => {
   const [key = ''] = shown.textAt('#token');
   expect(shown.text).toContain('Generated “Depot server”');
   const ingest = async () =>
-    (await as(key).post('/ingest', { records: [{ kind: 'vehicle', sourceId: 'v', name: 'V' }] })).status;
+    (await as(key).post('/ingest', { records: [{ kind: 'vehicle', sourceId: 'v', name: 'V' }] }))
+      .status;
   expect(await ingest()).toBe(200);
   const [revoke = ''] = (await ann.page(page.path)).links('Revoke Depot server');
   const revoked = await (await ann.page(revoke)).press('Revoke “Depot server”');
@@ -75,13 +83,17 @@ it('an own connection is removed like any other', async () => {
   const [remove = ''] = (await ann.page(shown.links('Continue')[0] ?? '')).links('Remove');
   const asked = await ann.page(remove);
   expect(asked.text).toContain('“Depot” will take no more records from your connector');
-  const removed = await asked.press('Remove this connection', { 'Type “Depot” to confirm': 'Depot' });
+  const removed = await asked.press('Remove this connection', {
+    'Type “Depot” to confirm': 'Depot',
+  });
   expect(removed.text).toContain('“Depot” was removed.');
   expect(await made()).toEqual([]);
 });
 
 it('an own connection is not made at all if its key is not', async () => {
-  await rows(`create trigger no_key before insert on tokens begin select raise(abort, 'no key'); end`);
+  await rows(
+    `create trigger no_key before insert on tokens begin select raise(abort, 'no key'); end`,
+  );
   await add();
   await rows('drop trigger no_key');
   expect(await made()).toEqual([]);

@@ -29,7 +29,12 @@ beforeAll(async () => {
       maxSpeedKph: 98,
       speedLimitKph: 88,
     }),
-    safetyEvent({ sourceId: 'phone', startedAt: hoursAgo(1), incidentTypes: ['Phone Usage'], eventRisk: 2 }),
+    safetyEvent({
+      sourceId: 'phone',
+      startedAt: hoursAgo(1),
+      incidentTypes: ['Phone Usage'],
+      eventRisk: 2,
+    }),
     safetyEvent({ sourceId: 'other', vehicle: 'truck-2', startedAt: hoursAgo(1.5), eventRisk: 3 }),
     safetyEvent({ sourceId: 'old', startedAt: longAgo, incidentTypes: ['Speeding'] }),
   );
@@ -93,24 +98,35 @@ it('the list of safety events counts days in the time zone of the reader', async
   const zone = 'Pacific/Kiritimati';
   const reader = visitor(() => `${ann.cookie}; timezone=${encodeURIComponent(zone)}`);
   const [to] = (await reader.page('/portal/events')).all('#to');
-  expect(to?.getAttribute('value')).toBe(new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(now));
+  expect(to?.getAttribute('value')).toBe(
+    new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(now),
+  );
 });
 
 it.each([
   ['from=2026-13-01', 'from', 'Must be a date'],
   ['from=2026-02-02&to=2026-02-01', 'to', 'Must not be before the first day'],
-  ['connection=00000000-0000-4000-8000-000000000000', 'connection', 'Choose one of your connections'],
-])('the list of safety events with ?%s says under %s what is wrong', async (query, field, message) => {
-  const shown = await list(`?${query}`);
-  expect(shown.status).toBe(400);
-  expect(shown.errors).toEqual({ [field]: expect.stringContaining(message) });
-});
+  [
+    'connection=00000000-0000-4000-8000-000000000000',
+    'connection',
+    'Choose one of your connections',
+  ],
+])(
+  'the list of safety events with ?%s says under %s what is wrong',
+  async (query, field, message) => {
+    const shown = await list(`?${query}`);
+    expect(shown.status).toBe(400);
+    expect(shown.errors).toEqual({ [field]: expect.stringContaining(message) });
+  },
+);
 
 it('the list of safety events goes on to older events, and back', async () => {
   const before = hoursAgo(24 * 40).slice(0, 10);
   const startedAt = (i: number) => `${before}T12:${String(i).padStart(2, '0')}:00Z`;
   await us.send(
-    ...Array.from({ length: 60 }, (_, i) => safetyEvent({ sourceId: `many${i}`, startedAt: startedAt(i) })),
+    ...Array.from({ length: 60 }, (_, i) =>
+      safetyEvent({ sourceId: `many${i}`, startedAt: startedAt(i) }),
+    ),
   );
   const first = await list(`?from=${before}&to=${before}`);
   const second = await page(first.links('Next')[0] ?? '');
@@ -133,7 +149,8 @@ it('the CSV file has what the filters of the page show, newest first, with names
   expect(head).toMatch(/^id,connectionId,connectionName,.*location.latitude,location.longitude/);
   const at = head.split(',').indexOf('sourceId');
   expect(lines.map((line) => line.split(',')[at])).toEqual(['other', 'brake']);
-  for (const words of [`,${us.connection.id},Motive,`, ',Joss Arden,']) expect(lines[1]).toContain(words);
+  for (const words of [`,${us.connection.id},Motive,`, ',Joss Arden,'])
+    expect(lines[1]).toContain(words);
   expect(await linesOf(await get(link.replace('vehicle=t', 'vehicle=nobody')))).toHaveLength(1);
 });
 
@@ -149,16 +166,28 @@ it('the CSV file of accidents has times of the reader’s zone, and its range', 
   const reply = await reader.get('/portal/accidents.csv?from=2026-11-19&to=2026-11-19&level=1');
   expect(reply.headers.get('content-disposition')).toContain('filename="accidents-2026-11-19.csv"');
   const text = await reply.text();
-  expect(text).toContain('vehicleName,licensePlate,driverId,driverName,eventTime (America/Chicago)');
-  expect(text).toMatch(/Truck 114.*,2026-11-19 20:00:05,.*,1 First detection,.*,1 First detection 20\d\d-/);
+  expect(text).toContain(
+    'vehicleName,licensePlate,driverId,driverName,eventTime (America/Chicago)',
+  );
+  expect(text).toMatch(
+    /Truck 114.*,2026-11-19 20:00:05,.*,1 First detection,.*,1 First detection 20\d\d-/,
+  );
   const others = await reader.get('/portal/accidents.csv?from=2026-11-20&to=2026-11-21');
   expect(await linesOf(others)).toHaveLength(1);
 });
 
 it('the page of a safety event has place, speed, trip, driver and label', async () => {
-  const { html } = await page(`/portal/events/${await idOf('safety_events', 'source_id', 'brake')}`);
+  const { html } = await page(
+    `/portal/events/${await idOf('safety_events', 'source_id', 'brake')}`,
+  );
   for (const words of [
-    ...['Harsh Braking, Truck 114', '40.21502, −77.18934', '98 km/h, limit 88', 'Joss Arden', 'VIN114'],
+    ...[
+      'Harsh Braking, Truck 114',
+      '40.21502, −77.18934',
+      '98 km/h, limit 88',
+      'Joss Arden',
+      'VIN114',
+    ],
     ...['<code>hard_brake</code>', '31 km', 'No webhook was notified'],
   ])
     expect(html).toContain(words);

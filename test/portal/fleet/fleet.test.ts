@@ -32,7 +32,11 @@ beforeAll(async () => {
 
 const named = async (path: string) => (await page(path)).textAt('a.cover');
 const idOf = (table: string, sourceId: string) =>
-  value<string>(`select id from ${table} where account_id = ? and source_id = ?`, us.accountId, sourceId);
+  value<string>(
+    `select id from ${table} where account_id = ? and source_id = ?`,
+    us.accountId,
+    sourceId,
+  );
 const foundAt = async (q: string) =>
   (await get(`/portal/search?${new URLSearchParams({ q })}`)).headers.get('location');
 
@@ -56,7 +60,12 @@ it('lists go on after a page, and read no more rows in a large account', async (
   const { page } = await signIn(them);
   await addRows('vehicles', 20_000, (i) => ({
     ...{ account_id: them.accountId, connection_id: them.connection.id, source_id: String(i) },
-    ...{ name: `Truck ${String(i).padStart(5, '0')}`, status: 'active', created_at: 1, updated_at: 1 },
+    ...{
+      name: `Truck ${String(i).padStart(5, '0')}`,
+      status: 'active',
+      created_at: 1,
+      updated_at: 1,
+    },
   }));
   const [next = ''] = (await page('/portal/vehicles')).links('Next');
   expect((await page(next)).textAt('a.cover').slice(0, 2)).toEqual(['Truck 00050', 'Truck 00051']);
@@ -85,14 +94,17 @@ it('a trip has the events of its vehicle meanwhile', async () => {
 
 it('search leads to the only match, by whatever identifies it', async () => {
   const truck = `/portal/vehicles/${await idOf('vehicles', 'b')}`;
-  for (const q of ['Truck 10', ' truck 1', 'ZK 10', 'VIN10', 'vin10']) expect(await foundAt(q)).toBe(truck);
+  for (const q of ['Truck 10', ' truck 1', 'ZK 10', 'VIN10', 'vin10'])
+    expect(await foundAt(q)).toBe(truck);
   expect(await foundAt('bob')).toBe(`/portal/drivers/${await idOf('drivers', 'f')}`);
   const event = await idOf('safety_events', 'event-1');
   expect(await foundAt(event.toUpperCase())).toBe(`/portal/events/${event}`);
   const crash = await value<string>('select id from accidents where account_id = ?', us.accountId);
   expect(await foundAt(crash)).toBe(`/portal/accidents/${crash}`);
   const [delivery] = await deliveriesOf(webhook);
-  expect(await foundAt(delivery?.id ?? '')).toBe(`/portal/webhooks/${webhook}/deliveries/${delivery?.id}`);
+  expect(await foundAt(delivery?.id ?? '')).toBe(
+    `/portal/webhooks/${webhook}/deliveries/${delivery?.id}`,
+  );
 });
 
 it('search lists several by kind, and says when nothing matches', async () => {
@@ -120,7 +132,12 @@ it('search finds nothing of another account, nor of a deleted connection', async
 it('a page of a vehicle reads bounded rows, however many events it has', async () => {
   const id = await idOf('vehicles', 'c');
   await addRows('safety_events', 10_000, (i) => ({
-    ...{ account_id: us.accountId, connection_id: us.connection.id, source_id: `x${i}`, vehicle_id: id },
+    ...{
+      account_id: us.accountId,
+      connection_id: us.connection.id,
+      source_id: `x${i}`,
+      vehicle_id: id,
+    },
     ...{ event_risk: 3, started_at: Date.now() - i * 1000, created_at: 1, updated_at: 1 },
   }));
   expect(await text(`/portal/vehicles/${id}`)).toContain('The newest 2,000');

@@ -42,7 +42,9 @@ it('a fleet without programs skips steps, and hides the list once data has come'
   await us.send(vehicle());
   const [href = ''] = await hide();
   expect((await page(href)).text).not.toContain('of 4 done');
-  const [skipWebhook = ''] = (await page('/portal')).links('Skip Send notifications to your systems');
+  const [skipWebhook = ''] = (await page('/portal')).links(
+    'Skip Send notifications to your systems',
+  );
   const { text } = await page(skipWebhook);
   expect(text).toMatch(/3 of 4 done.*Send notifications to your systems \(skipped\)/);
   await rows(`update portal_users set confirmed_at = null where account_id = ?1`, us.accountId);
@@ -112,7 +114,10 @@ it('what has a problem comes first, with why, and is counted in the menu', async
   );
   await settled(webhook.id);
   expect((await deliveriesOf(webhook.id)).some(({ status }) => status === 'failed')).toBe(true);
-  await operator.patch(`/operator/connections/${us.connection.id}`, { name: 'Cold chain', healthStatus: 3 });
+  await operator.patch(`/operator/connections/${us.connection.id}`, {
+    name: 'Cold chain',
+    healthStatus: 3,
+  });
   expect(await textOf('problems-now')).toMatch(
     /Connection “Cold chain” is unavailable No data arrives\..*Webhook “receiver\.example\.com”.*returns 410/,
   );
@@ -125,7 +130,8 @@ it('what has a problem comes first, with why, and is counted in the menu', async
 });
 
 const watched = async (path: string) => watchedOn(await ann.get(path));
-const versionAt = async (path: string) => (await (await ann.get(path)).json<{ version: string }>()).version;
+const versionAt = async (path: string) =>
+  (await (await ann.get(path)).json<{ version: string }>()).version;
 
 it.each(['/portal', '/portal/webhooks/:id'])(
   'an open page of %s learns that something has changed by reading two rows',
@@ -155,7 +161,12 @@ it('nobody learns of another account, or after signing out, but is sent to sign 
   expect((await ann.get(path)).status).toBe(303);
 });
 
-const zonesThatChange = ['Australia/Adelaide', 'Australia/Lord_Howe', 'America/St_Johns', 'Pacific/Chatham'];
+const zonesThatChange = [
+  'Australia/Adelaide',
+  'Australia/Lord_Howe',
+  'America/St_Johns',
+  'Pacific/Chatham',
+];
 
 it('each number is that of the list that it leads to, in every zone', async () => {
   const zones = Intl.supportedValuesOf('timeZone');
@@ -167,7 +178,10 @@ it('each number is that of the list that it leads to, in every zone', async () =
     return zonesThatChange.some((zone) => hours(zone) !== 24 * hourMs);
   });
   const days = [-177, -176, -120, ...changes.flatMap((day) => [day, day + 1]), -9, -8, -2, -1];
-  const edges = [-1, 0, 1, 14, 15, 29, 30, 44, 45, 59, 60].flatMap((n) => [n * minuteMs, n * minuteMs - 1]);
+  const edges = [-1, 0, 1, 14, 15, 29, 30, 44, 45, 59, 60].flatMap((n) => [
+    n * minuteMs,
+    n * minuteMs - 1,
+  ]);
   const events = fc.sample(
     fc.record({
       zone: fc.constantFrom(...zones),
@@ -217,10 +231,16 @@ it('each number is that of the list that it leads to, in every zone', async () =
         risks: [1, 2, 3, 4, 5].map((risk) => events.filter((one) => one.eventRisk === risk).length),
       };
     });
-    expect([zone, days]).toEqual([zone, byRisk.filter(({ risks }) => risks.some((count) => count > 0))]);
+    expect([zone, days]).toEqual([
+      zone,
+      byRisk.filter(({ risks }) => risks.some((count) => count > 0)),
+    ]);
     const shown = listed(addDays(today, -89), today);
     for (const { type, events } of types)
-      expect([zone, events]).toEqual([zone, shown.filter((one) => one.incidentType === type).length]);
+      expect([zone, events]).toEqual([
+        zone,
+        shown.filter((one) => one.incidentType === type).length,
+      ]);
     const [{ risk4, risk5 } = { risk4: 0, risk5: 0 }] = vehicles;
     expect([zone, risk4 + risk5]).toEqual([zone, shown.filter((one) => one.eventRisk >= 4).length]);
   }

@@ -116,7 +116,8 @@ const inviting = '/portal/settings/people';
 it('roles: the first person of an account is an admin, the next as asked for', async () => {
   const them = await world();
   const path = `/operator/accounts/${them.accountId}/users`;
-  const add = (email: string, role?: string) => operator.post<{ role: Role }>(path, { email, role });
+  const add = (email: string, role?: string) =>
+    operator.post<{ role: Role }>(path, { email, role });
   for (const [email, asked, given] of [
     ['first@example.com', 'viewer', 'admin'],
     ['second@example.com', 'viewer', 'viewer'],
@@ -141,9 +142,9 @@ it('roles are chosen with an invitation, and changed at once by an admin', async
   expect((await give(them, ann, bob, 'member')).status).toBe(303);
   expect(await form()).toBe(200);
   const of = ['changed', them.accountId];
-  expect(await rows('select fields from audit_log where action = ?1 and account_id = ?2', ...of)).toEqual([
-    { fields: '["role: member"]' },
-  ]);
+  expect(
+    await rows('select fields from audit_log where action = ?1 and account_id = ?2', ...of),
+  ).toEqual([{ fields: '["role: member"]' }]);
   expect((await give(them, ann, bob, 'boss')).status).toBe(400);
 });
 

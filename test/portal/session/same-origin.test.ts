@@ -31,7 +31,10 @@ it.each<Record<string, string>>([
     ...[form, 'text/plain', 'application/json'].map((one) => ({ 'content-type': one })),
   ]) {
     const reply = await post({ ...headers, ...type });
-    expect([reply.status, await reply.text()]).toEqual([403, expect.stringContaining('Form refused')]);
+    expect([reply.status, await reply.text()]).toEqual([
+      403,
+      expect.stringContaining('Form refused'),
+    ]);
   }
 });
 

@@ -14,7 +14,13 @@ import { jobs } from '../../../src/operator/jobs.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
 import { everyMinute } from '../../../src/platform/jobs/jobs.ts';
-import { bucket, emptyArchive, interruptedAfter, lapse, withoutArchive } from '../../support/archive.ts';
+import {
+  bucket,
+  emptyArchive,
+  interruptedAfter,
+  lapse,
+  withoutArchive,
+} from '../../support/archive.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { listenToLog } from '../../support/log.ts';
 import { origin, personBefore, signIn, textOf } from '../../support/portal.ts';
@@ -36,7 +42,11 @@ beforeEach(async () => {
       vehicle(),
       driver(),
       trip({ sourceId: 'old', startedAt: old, driver: 'driver-1' }),
-      trip({ sourceId: 'recent', startedAt: recent, startLocation: { latitude: 1.5, longitude: -2 } }),
+      trip({
+        sourceId: 'recent',
+        startedAt: recent,
+        startLocation: { latitude: 1.5, longitude: -2 },
+      }),
       safetyEvent({ startedAt: old, incidentTypes: ['hard_brake', 'crash'] }),
       accident({ eventTime: recent }),
     );
@@ -47,7 +57,10 @@ beforeEach(async () => {
 const quiet = { ...env, DELIVERIES: { sendBatch: async () => {} } as unknown as Queue };
 type Fields = [name: string, value: string][];
 const both: Fields = ['csv', 'parquet'].map((format) => ['formats', format]);
-const everything: Fields = [...exportableLists.map((list): [string, string] => ['lists', list]), ...both];
+const everything: Fields = [
+  ...exportableLists.map((list): [string, string] => ['lists', list]),
+  ...both,
+];
 const request = (fields: Fields = everything, person = ann, bindings: Env = quiet) =>
   person.post(path, fields, { bindings });
 /** What the page says of a form that is refused. */
@@ -63,7 +76,8 @@ const writeOne = (bindings: Env = env) => {
   return prepareExports(within(bindings, budget), Date.now(), budget);
 };
 /** Whether the job would find something to do. */
-const isDue = async () => (await rows('select 1 from exports where next_at <= ?1', Date.now())).length > 0;
+const isDue = async () =>
+  (await rows('select 1 from exports where next_at <= ?1', Date.now())).length > 0;
 
 /** The id of the account's export that is prepared. */
 const prepared = () =>
@@ -82,7 +96,8 @@ const csv = async (id: string, list: string): Promise<Record<string, string>[]> 
 async function listed(list: string): Promise<Record<string, unknown>[]> {
   const range = /events|trips|accidents/.test(list) ? '?from=2000-01-01&to=9999-01-01' : '';
   const read = async (connection: object) =>
-    (await as(us.apiToken, { ...connection }).get<Record<string, unknown>[]>(`/${list}${range}`)).data;
+    (await as(us.apiToken, { ...connection }).get<Record<string, unknown>[]>(`/${list}${range}`))
+      .data;
   if (list === 'connections') return read({});
   return (await Promise.all(us.connections.map(({ id }) => read({ 'connection-id': id })))).flat();
 }
@@ -90,7 +105,9 @@ async function listed(list: string): Promise<Record<string, unknown>[]> {
 /** The rows of a Parquet file, as JSON has them. */
 async function parquet(id: string, list: string): Promise<Record<string, unknown>[]> {
   const file = await (await fileAt(id, `${list}.parquet`)).arrayBuffer();
-  return JSON.parse(JSON.stringify(await parquetReadObjects({ file }), (_, value) => value ?? null));
+  return JSON.parse(
+    JSON.stringify(await parquetReadObjects({ file }), (_, value) => value ?? null),
+  );
 }
 const keys = async () => (await bucket.list({ prefix: 'exports/' })).objects.map(({ key }) => key);
 
@@ -99,7 +116,9 @@ describe('an export', () => {
     const { sent } = keepEmails();
     const id = await exported();
     expect(sent()).toMatchObject([{ to: ann.email, subject: 'Your export is ready' }]);
-    expect(sent()[0]?.text).toMatch(/14 records of Acme Insurance can be downloaded until .* UTC\./);
+    expect(sent()[0]?.text).toMatch(
+      /14 records of Acme Insurance can be downloaded until .* UTC\./,
+    );
     expect(sent()[0]?.text).toContain(origin + path);
     expect(await isDue()).toBe(false);
 
@@ -108,7 +127,9 @@ describe('an export', () => {
       expect(items.length).toBeGreaterThan(1);
       expect(await parquet(id, list)).toMatchObject(items);
       const columns = await csv(id, list);
-      expect(columns.map(({ createdAt }) => createdAt)).toEqual(items.map(({ createdAt }) => createdAt));
+      expect(columns.map(({ createdAt }) => createdAt)).toEqual(
+        items.map(({ createdAt }) => createdAt),
+      );
     }
     expect((await csv(id, 'safety-events'))[0]).toMatchObject({
       incidentTypes: 'hard_brake|crash',
@@ -146,7 +167,12 @@ describe('an export', () => {
     expect((await fileAt(id, 'trips.parquet')).status).toBe(404);
     expect((await fileAt(id, 'drivers.csv')).status).toBe(404);
     await rows('delete from exports');
-    const none = await exported([['lists', 'trips'], ['from', '2001-01-01'], ['to', '2001-01-01'], ...both]);
+    const none = await exported([
+      ['lists', 'trips'],
+      ['from', '2001-01-01'],
+      ['to', '2001-01-01'],
+      ...both,
+    ]);
     expect([await csv(none, 'trips'), await parquet(none, 'trips')]).toEqual([[], []]);
   });
 
@@ -180,7 +206,10 @@ describe('an export', () => {
   it('is left alone while something fails, and has failed after a day', async () => {
     const { lines } = listenToLog();
     await request();
-    const ARCHIVE = { ...bucket, put: () => Promise.reject(new Error('no bucket')) } as unknown as R2Bucket;
+    const ARCHIVE = {
+      ...bucket,
+      put: () => Promise.reject(new Error('no bucket')),
+    } as unknown as R2Bucket;
     await prepareExports({ ...env, ARCHIVE });
     expect(lines('fault')).toMatchObject([
       { message: 'A job failed', job: 'exports', error: 'Error: no bucket' },
@@ -206,7 +235,9 @@ describe('an export', () => {
   it('is begun by the next minute if its message is lost', async () => {
     await request();
     const queued: object[] = [];
-    const DELIVERIES = { sendBatch: async (batch: { body: object }[]) => void queued.push(...batch) };
+    const DELIVERIES = {
+      sendBatch: async (batch: { body: object }[]) => void queued.push(...batch),
+    };
     await everyMinute({ ...env, DELIVERIES } as unknown as Env, new Date(60_000), {}, jobs, 0);
     expect(queued).toContainEqual({ body: { job: 'exports' } });
   });
@@ -241,7 +272,9 @@ it('asking for an export is for admins, and for one at a time and five a day', a
 });
 
 it('asking for an export names what is wrong with the form', async () => {
-  expect(await refusal([['lists', 'secrets'], ['from', '2026-02-30'], ...both])).toContain('Must be a date');
+  expect(await refusal([['lists', 'secrets'], ['from', '2026-02-30'], ...both])).toContain(
+    'Must be a date',
+  );
   expect(await refusal(both)).toContain('Choose at least one.');
 });
 
@@ -249,7 +282,9 @@ it('asking for an export is not possible without a bucket, and the page says so'
   const bindings = { ...withoutArchive, DELIVERIES: quiet.DELIVERIES };
   expect((await request(everything, ann, bindings)).status).toBe(400);
   expect(await rows('select 1 from exports')).toEqual([]);
-  expect(await textOf(await ann.get(path, { bindings }))).toContain('Exports are not available here');
+  expect(await textOf(await ann.get(path, { bindings }))).toContain(
+    'Exports are not available here',
+  );
 });
 
 it('the files of an export expire after a week', async () => {
@@ -263,9 +298,15 @@ it('the files of an export expire after a week', async () => {
 });
 
 it('the files of an export that cannot be deleted delay no others', async () => {
-  await addRows('exports', 2, (i) => ({ id: `export-${i}`, account_id: us.accountId, expires_at: i + 1 }));
+  await addRows('exports', 2, (i) => ({
+    id: `export-${i}`,
+    account_id: us.accountId,
+    expires_at: i + 1,
+  }));
   const list = (options: R2ListOptions) =>
-    options.prefix?.includes('export-0') ? Promise.reject(new Error('no bucket')) : bucket.list(options);
+    options.prefix?.includes('export-0')
+      ? Promise.reject(new Error('no bucket'))
+      : bucket.list(options);
   const { lines } = listenToLog();
   await pruneExports({ ...env, ARCHIVE: { ...bucket, list } as unknown as R2Bucket });
   expect(lines('fault')).toMatchObject([{ message: 'A job failed', error: 'Error: no bucket' }]);
@@ -280,19 +321,22 @@ it.each([
     () => `accounts/${us.accountId}/deletion`,
     { name: 'Acme Insurance', now: true },
   ],
-])('the files of an export are deleted when %s, and so is what is being prepared', async (_, task, body) => {
-  const other = await world();
-  await request(everything, await signIn(other));
-  await exported();
-  await request();
-  await writeOne();
-  const ours = async () => (await keys()).filter((key) => key.includes(us.accountId)).length;
-  expect(await ours()).toBeGreaterThan(0);
-  await deleted(await task(), body);
-  expect(await ours()).toBe(0);
-  expect(await rows('select account_id from exports')).toEqual([{ account_id: other.accountId }]);
-  expect(await keys()).not.toEqual([]);
-});
+])(
+  'the files of an export are deleted when %s, and so is what is being prepared',
+  async (_, task, body) => {
+    const other = await world();
+    await request(everything, await signIn(other));
+    await exported();
+    await request();
+    await writeOne();
+    const ours = async () => (await keys()).filter((key) => key.includes(us.accountId)).length;
+    expect(await ours()).toBeGreaterThan(0);
+    await deleted(await task(), body);
+    expect(await ours()).toBe(0);
+    expect(await rows('select account_id from exports')).toEqual([{ account_id: other.accountId }]);
+    expect(await keys()).not.toEqual([]);
+  },
+);
 
 const driverId = () => value('select id from drivers where account_id = ?1', us.accountId);
 

@@ -39,11 +39,15 @@ describe('the API Tokens tab', () => {
     expect(Math.round((Number(made?.expires_at) - Date.now()) / dayMs)).toBe(365);
     const textWhen = async (days: number) => {
       const times = [Date.now() + days * dayMs, Date.now() - 100 * dayMs];
-      await rows(`update tokens set expires_at = ?1, last_used_at = ?2 where name = 'Claims'`, ...times);
+      await rows(
+        `update tokens set expires_at = ?1, last_used_at = ?2 where name = 'Claims'`,
+        ...times,
+      );
       return textAt(path);
     };
     const soon = await textWhen(1.5);
-    for (const said of ['In 2 days', '2, one expires soon', '100 days unused']) expect(soon).toContain(said);
+    for (const said of ['In 2 days', '2, one expires soon', '100 days unused'])
+      expect(soon).toContain(said);
     expect(await textWhen(-0.1)).toContain('Expired');
   });
 
@@ -108,7 +112,10 @@ describe('the Account tab', () => {
     expect(left.text).toContain(said);
     const status = async (of: string) => (await ask('GET', '/portal', { cookie: of })).status;
     const ended = button === 'Sign out' ? 200 : 303;
-    expect([await status(cookie), await status(elsewhere.split(';')[0] ?? '')]).toEqual([303, ended]);
+    expect([await status(cookie), await status(elsewhere.split(';')[0] ?? '')]).toEqual([
+      303,
+      ended,
+    ]);
   });
 });
 
@@ -118,7 +125,9 @@ const alerts = 'Problems with webhooks and connections';
 it('the Notifications tab turns emails off and on again, for oneself alone', async () => {
   const bob = await signIn(us);
   const states = async () =>
-    Promise.all([page(path), bob.page(path)].map(async (one) => (await one).form().values(alerts).length));
+    Promise.all(
+      [page(path), bob.page(path)].map(async (one) => (await one).form().values(alerts).length),
+    );
   expect(await states()).toEqual([1, 1]);
   const off = await (await page(path)).press('Save', { [alerts]: false });
   expect(off.text).toContain(`We email ${ann.email} as chosen.`);

@@ -36,7 +36,13 @@ beforeEach(async () => {
 });
 
 const save = async (changes: object = {}, by = admin, linkUserId = id) => {
-  const usual = { issuer: 'https://login.example.net', clientId: 'us', secret: 'word', role: '', linkUserId };
+  const usual = {
+    issuer: 'https://login.example.net',
+    clientId: 'us',
+    secret: 'word',
+    role: '',
+    linkUserId,
+  };
   return by.post(settings, { ...usual, domains: `${domain}, example.org`, ...changes });
 };
 const domains = (accountId = us.accountId) =>
@@ -105,13 +111,19 @@ it('the secret is needed again for another issuer, so that none gets that of ano
   expect((await save()).status).toBe(303);
   expect((await save({ secret: '' })).status).toBe(303);
   const refused = await save({ secret: '', issuer: 'https://evil.example.net' });
-  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('is required')]);
-  const stored = await value<string>('select secret from single_sign_on where account_id = ?1', us.accountId);
+  expect([refused.status, await refused.text()]).toEqual([
+    400,
+    expect.stringContaining('is required'),
+  ]);
+  const stored = await value<string>(
+    'select secret from single_sign_on where account_id = ?1',
+    us.accountId,
+  );
   expect(stored).not.toContain('word');
   await reEncrypt({ ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` } as Env);
-  expect(await value(`select secret->>'key' from single_sign_on where account_id = ?1`, us.accountId)).toBe(
-    'new',
-  );
+  expect(
+    await value(`select secret->>'key' from single_sign_on where account_id = ?1`, us.accountId),
+  ).toBe('new');
 });
 
 it.each(['http://login.example.net', 'login', 'https://'])('no issuer is at %s', async (issuer) =>
@@ -123,7 +135,9 @@ it('nothing private is called', async () => {
   const test = await admin.page(settings);
   expect(test.links('Test sign-in')).toEqual([`${settings}/test`]);
   const reply = await admin.get(`${settings}/test`);
-  expect(decodeURIComponent(reply.headers.getSetCookie().join())).toContain('not a public https address');
+  expect(decodeURIComponent(reply.headers.getSetCookie().join())).toContain(
+    'not a public https address',
+  );
 });
 
 it('the admin who can always use a link stays an admin until another is chosen', async () => {
@@ -179,7 +193,9 @@ describe('whom the provider confirms', () => {
     expect((await admin.post(invite, { email: `ann@${domain}`, role: 'member' })).status).toBe(303);
     expect(await other()).toBe('none');
     expect(await problem(confirm('ann', { subject: 'first' }))).toContain('knew somebody else by');
-    expect(await value('select role from portal_users where email = ?1', `ann@${domain}`)).toBe('viewer');
+    expect(await value('select role from portal_users where email = ?1', `ann@${domain}`)).toBe(
+      'viewer',
+    );
   });
 
   it.each([{ issuer: 'https://other.example.net' }, { clientId: 'other' }])(
@@ -188,7 +204,9 @@ describe('whom the provider confirms', () => {
       await save({ role: 'viewer' });
       await confirm('ann', { subject: 'first' });
       await save({ role: 'viewer', secret: 'new' });
-      expect(await problem(confirm('ann', { subject: 'second' }))).toContain('knew somebody else by');
+      expect(await problem(confirm('ann', { subject: 'second' }))).toContain(
+        'knew somebody else by',
+      );
       await save({ role: 'viewer', ...changes });
       expect(await problem(confirm('ann', { subject: 'second' }))).toBe('none');
     },
@@ -197,13 +215,20 @@ describe('whom the provider confirms', () => {
   it('is not added again after they were removed, unless somebody invites them', async () => {
     await save({ role: 'admin' });
     await confirm('ann');
-    const user = await value<string>('select id from portal_users where email = ?1', `ann@${domain}`);
+    const user = await value<string>(
+      'select id from portal_users where email = ?1',
+      `ann@${domain}`,
+    );
     expect((await admin.post(`/portal/settings/people/${user}/remove`)).status).toBe(303);
     expect(await problem(confirm('ann'))).toContain('Nobody has invited ann@');
     await admin.post('/portal/settings/people', { email: `ann@${domain}`, role: 'member' });
     expect(await problem(confirm('ann'))).toBe('none');
-    expect(await value('select role from portal_users where email = ?1', `ann@${domain}`)).toBe('member');
-    expect(await rows('select 1 from removed_people where account_id = ?1', us.accountId)).toEqual([]);
+    expect(await value('select role from portal_users where email = ?1', `ann@${domain}`)).toBe(
+      'member',
+    );
+    expect(await rows('select 1 from removed_people where account_id = ?1', us.accountId)).toEqual(
+      [],
+    );
   });
 
   it('signs in once by an attempt', async () => {
@@ -223,7 +248,9 @@ describe('somebody of a proven domain', () => {
     });
   beforeEach(async () => {
     const issuer = 'https://login.example.net';
-    servers.serves(issuer, () => Response.json({ issuer, authorization_endpoint: `${issuer}/authorize` }));
+    servers.serves(issuer, () =>
+      Response.json({ issuer, authorization_endpoint: `${issuer}/authorize` }),
+    );
     await save();
   });
 
@@ -232,7 +259,9 @@ describe('somebody of a proven domain', () => {
     const to = reply.headers.get('refresh')?.replace('0; url=', '') ?? '';
     const account = await value<string>('select name from accounts where id = ?1', us.accountId);
     expect(byProviderIn(reply)).toEqual({ account, to });
-    expect(new URL(to).searchParams.get('redirect_uri')).toMatch(new RegExp(`/portal/sso/${us.accountId}$`));
+    expect(new URL(to).searchParams.get('redirect_uri')).toMatch(
+      new RegExp(`/portal/sso/${us.accountId}$`),
+    );
     expect(await textOf(reply)).toContain(`You sign in to ${account} at login.example.net.`);
   });
 
@@ -248,7 +277,8 @@ describe('somebody of a proven domain', () => {
 
 describe('operators', () => {
   const account = () => `/operator/accounts/${us.accountId}`;
-  const turnOff = () => operator.post<{ domains: string[] }>(`${account()}/single-sign-on/off`, undefined);
+  const turnOff = () =>
+    operator.post<{ domains: string[] }>(`${account()}/single-sign-on/off`, undefined);
 
   it('can let everybody of an account sign in by a link, until an admin saves again', async () => {
     await save();
@@ -278,7 +308,10 @@ describe('operators', () => {
     await save();
     const remove = () => operator.delete(`${account()}/users/${id}`);
     const refused = await remove();
-    expect([refused.status, refused.message]).toEqual([400, expect.stringContaining('sign in by a link')]);
+    expect([refused.status, refused.message]).toEqual([
+      400,
+      expect.stringContaining('sign in by a link'),
+    ]);
     await turnOff();
     expect((await remove()).status).toBe(200);
   });

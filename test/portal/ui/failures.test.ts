@@ -22,7 +22,11 @@ async function pageOf(method: string, path: string, sent: Sent = {}) {
   expect(reply.headers.get('content-type')).toContain('text/html');
   expect(html).toMatch(/^<!DOCTYPE html>/i);
   expect(html).toContain('</html>');
-  return { ...pageIn(html), status: reply.status, header: (name: string) => reply.headers.get(name) };
+  return {
+    ...pageIn(html),
+    status: reply.status,
+    header: (name: string) => reply.headers.get(name),
+  };
 }
 
 /** The tests' bindings with a D1 that fails altogether, or in transactions alone. */
@@ -38,7 +42,11 @@ const multipart = { 'content-type': 'multipart/form-data; boundary=x' };
 
 describe('a browser gets a page for', () => {
   it('404', async () => {
-    for (const path of ['/portal/nowhere', `/portal/webhooks/${crypto.randomUUID()}`, `${delivery}x`])
+    for (const path of [
+      '/portal/nowhere',
+      `/portal/webhooks/${crypto.randomUUID()}`,
+      `${delivery}x`,
+    ])
       expect(await pageOf('GET', path)).toMatchObject({ status: 404, heading: 'Not found' });
   });
 
@@ -77,7 +85,13 @@ describe('a browser gets a page for', () => {
   it.each(['all', 'transactions'] as const)(
     '503, which says when to try again, when D1 is overloaded (%s)',
     async (which) => {
-      const paths = ['/portal/connections', webhook, delivery, `${webhook}/edit`, '/portal/settings/people'];
+      const paths = [
+        '/portal/connections',
+        webhook,
+        delivery,
+        `${webhook}/edit`,
+        '/portal/settings/people',
+      ];
       for (const path of paths) {
         const page = await pageOf('GET', path, { bindings: withFailing(which) });
         expect(page).toMatchObject({ status: 503, heading: 'Temporarily unavailable' });
@@ -98,7 +112,11 @@ describe('a browser gets a page for', () => {
     expect(forms.length).toBeGreaterThan(8);
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     for (const path of forms) {
-      const reply = await ask('POST', ours.at(path), { cookie, headers: { 'content-type': type }, body });
+      const reply = await ask('POST', ours.at(path), {
+        cookie,
+        headers: { 'content-type': type },
+        body,
+      });
       expect([200, 303, 400, 404, 429], `${path}: ${reply.status}`).toContain(reply.status);
     }
     expect(log).not.toHaveBeenCalled();

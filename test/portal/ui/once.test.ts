@@ -67,14 +67,18 @@ const recipes: Record<string, Recipe> = {
     fields: ({ us }) => ({ name: 'One', access: '', expires: '', connectionIds: us.connection.id }),
   },
   '/settings/tokens/:id/revoke': {},
-  '/settings/people': { fields: (of) => ({ email: `new-${of.us.accountId}@example.com`, role: 'viewer' }) },
+  '/settings/people': {
+    fields: (of) => ({ email: `new-${of.us.accountId}@example.com`, role: 'viewer' }),
+  },
   '/settings/people/:id/role': { fields: { role: 'member' } },
   '/settings/people/:id/remove': {},
   '/settings/sign-in': {
     fields: async ({ us, email }) => ({
       ...{ issuer: 'https://sso.example.com', clientId: 'us', secret: 'word', role: 'viewer' },
       domains: `a-${us.accountId}.example.com, b-${us.accountId}.example.com`,
-      linkUserId: String((await rows('select id from portal_users where email = ?1', email))[0]?.id),
+      linkUserId: String(
+        (await rows('select id from portal_users where email = ?1', email))[0]?.id,
+      ),
     }),
   },
   '/settings/exports': { fields: { lists: 'trips', formats: 'csv' } },
@@ -106,7 +110,8 @@ const made = async (of: Account) =>
   Object.fromEntries(
     Object.entries(await rowsOf(of.us.accountId))
       .filter(
-        ([table]) => !/^(?:webhook_h|sent_forms|alert_|mail_|sign_in|changes$|pull_|test_calls)/.test(table),
+        ([table]) =>
+          !/^(?:webhook_h|sent_forms|alert_|mail_|sign_in|changes$|pull_|test_calls)/.test(table),
       )
       .map(([table, all]) => [table, all.length]),
   );
@@ -116,7 +121,9 @@ async function filled(of: Account, pattern: string) {
   const { to = pattern, fields = {}, before } = recipes[pattern] ?? {};
   await before?.(of);
   const typed = typeof fields === 'function' ? await fields(of) : fields;
-  const pairs = (Array.isArray(typed) ? typed : Object.entries(typed)).filter(([name]) => name !== 'key');
+  const pairs = (Array.isArray(typed) ? typed : Object.entries(typed)).filter(
+    ([name]) => name !== 'key',
+  );
   const key = crypto.randomUUID();
   return (sameKey = key) =>
     ask('POST', of.at(`/portal${to}`), {
@@ -128,10 +135,13 @@ async function filled(of: Account, pattern: string) {
 
 /** Whether a reply leads to a page that says that the form was sent already. */
 const isTold = async (reply: Response): Promise<boolean> =>
-  reply.status === 303 && (await (await pageAfter(reply, ours.cookie)).text()).includes(sentAlready);
+  reply.status === 303 &&
+  (await (await pageAfter(reply, ours.cookie)).text()).includes(sentAlready);
 
 it('every form of people who are signed in is sent here', () => {
-  const posts = personalRoutes.flatMap((route) => (route.startsWith('POST ') ? [route.slice(12)] : []));
+  const posts = personalRoutes.flatMap((route) =>
+    route.startsWith('POST ') ? [route.slice(12)] : [],
+  );
   expect([...Object.keys(recipes), ...ofSessions].toSorted()).toEqual(posts.toSorted());
 });
 
@@ -148,7 +158,9 @@ describe.each(Object.keys(recipes))('POST %s', (pattern) => {
     expect((await pageAfter(third, ours.cookie)).status).toBe(200);
     expect(once.status).toBeLessThan(400);
     const grown = (now: Record<string, number>, then: Record<string, number>) =>
-      Object.fromEntries(Object.entries(now).map(([table, count]) => [table, count - (then[table] ?? 0)]));
+      Object.fromEntries(
+        Object.entries(now).map(([table, count]) => [table, count - (then[table] ?? 0)]),
+      );
     expect(grown(await made(ours), before)).toEqual(grown(await made(others), beforeOther));
   });
 });
@@ -186,7 +198,9 @@ describe('a secret', () => {
 });
 
 it('the button that signs in can be pressed twice, by nobody else, for a minute', async () => {
-  const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email: ours.email });
+  const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', {
+    email: ours.email,
+  });
   const link = addressIn(data.url);
   const press = (key: string) => ask('POST', link, { fields: { key } });
   const [first, second] = await Promise.all([press('k'), press('k')]);
@@ -221,13 +235,18 @@ it('a form from a page opened anew, or without a key, is another form', async ()
 
 it('a form that was refused can be sent again, and what it had is kept nowhere', async () => {
   const kept = await rows('select * from sent_forms');
-  const refused = await ours.post('/portal/settings/tokens', { name: '', key: crypto.randomUUID() });
+  const refused = await ours.post('/portal/settings/tokens', {
+    name: '',
+    key: crypto.randomUUID(),
+  });
   expect(refused.status).toBe(400);
   expect(await rows('select * from sent_forms')).toEqual(kept);
 });
 
 it('each form of a page has a key of its own', async () => {
-  for (const route of personalRoutes.filter((one) => one.startsWith('GET ') && !/csv|file/.test(one))) {
+  for (const route of personalRoutes.filter(
+    (one) => one.startsWith('GET ') && !/csv|file/.test(one),
+  )) {
     const page = await ours.html(ours.at(route.slice(4)));
     const forms = page.match(/<form[^>]*method="post"[\s\S]*?<\/form>/g) ?? [];
     const keys = forms.map((form) => / name="key" value="([0-9a-f-]{36})"/.exec(form)?.[1]);

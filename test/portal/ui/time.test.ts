@@ -13,12 +13,16 @@ import {
 it('a day begins at its first moment, in every zone', () => {
   const zones = Intl.supportedValuesOf('timeZone');
   fc.assert(
-    fc.property(fc.constantFrom(...zones), fc.integer({ min: 12_000, max: 25_000 }), (zone, number) => {
-      const day = new Date(number * 86_400_000).toISOString().slice(0, 10);
-      const at = startOfDay(zone, day);
-      expect(dayIn(zone, at) >= day).toBe(true); // later in Samoa in 2011, which skipped a day
-      expect(dayIn(zone, at - 1) < day).toBe(true);
-    }),
+    fc.property(
+      fc.constantFrom(...zones),
+      fc.integer({ min: 12_000, max: 25_000 }),
+      (zone, number) => {
+        const day = new Date(number * 86_400_000).toISOString().slice(0, 10);
+        const at = startOfDay(zone, day);
+        expect(dayIn(zone, at) >= day).toBe(true); // later in Samoa in 2011, which skipped a day
+        expect(dayIn(zone, at - 1) < day).toBe(true);
+      },
+    ),
   );
 });
 
@@ -34,7 +38,15 @@ it('a day begins with a quarter of an hour, in every zone, as the overview count
 });
 
 it('days and times are those of the calendar, as fields have them', () => {
-  const days = ['2026-11-20', '2024-02-29', '2026-02-29', '2026-13-01', '0000-01-01', '20261120', ''];
+  const days = [
+    '2026-11-20',
+    '2024-02-29',
+    '2026-02-29',
+    '2026-13-01',
+    '0000-01-01',
+    '20261120',
+    '',
+  ];
   expect(days.filter(isDay)).toEqual(['2026-11-20', '2024-02-29']);
   const times = ['2026-11-20T14:30', '2026-11-20T14:30:15'];
   const others = ['2026-02-30T14:30', '2026-11-20T24:00', '2026-11-20'];

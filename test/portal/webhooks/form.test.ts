@@ -18,7 +18,8 @@ const meanwhile = (changes: object) => {
 };
 
 const open = (query = '') => page(`/portal/webhooks/${webhook.id}/edit${query}`);
-const save = (form: Page, typed: Parameters<Page['press']>[1] = {}) => form.press('Save changes', typed);
+const save = (form: Page, typed: Parameters<Page['press']>[1] = {}) =>
+  form.press('Save changes', typed);
 
 const saved = async () => {
   const { data } = await us.api.get<WebhookOut[]>('/webhooks');
@@ -59,7 +60,10 @@ it('saving a webhook changes everything, and keeps headers that are not shown', 
 it('saving a webhook keeps connections that the form did not show', async () => {
   const fields = { account_id: us.accountId, provider: 'motive' };
   await addRows('connections', 1200, (i) => ({ ...fields, created_at: i }));
-  const all = await rows('select id from connections where account_id = ?1 order by id', us.accountId);
+  const all = await rows(
+    'select id from connections where account_id = ?1 order by id',
+    us.accountId,
+  );
   const chosen = all.slice(-1000).map(({ id }) => String(id)); // the form lists the oldest
   await meanwhile({ connectionIds: chosen });
   const form = await open();
@@ -75,7 +79,9 @@ it('saving a webhook is refused if it has been changed since', async () => {
   await meanwhile({ notificationTypes: [1] });
   const refused = await save(form, { Method: 'PUT' });
   expect(refused.status).toBe(400);
-  expect(refused.text).toContain('This webhook has been changed since you opened it. Open it again');
+  expect(refused.text).toContain(
+    'This webhook has been changed since you opened it. Open it again',
+  );
   expect((await save(refused)).status).toBe(400);
   expect(await saved()).toMatchObject({ notificationTypes: [1], httpVerb: 'POST' });
 });
@@ -96,14 +102,22 @@ it('a new webhook is saved as typed, and signed unless that is unchecked', async
   const add = async (typed: object) =>
     (await page('/portal/webhooks/new')).press('Add webhook', { ...typed });
   const header = { 'Header 1 name': 'X-Mine', 'Header 1 value': 'mine' };
-  const signed = await add({ URL: 'https://receiver.example.com/signed', Motive: false, ...header });
+  const signed = await add({
+    URL: 'https://receiver.example.com/signed',
+    Motive: false,
+    ...header,
+  });
   expect(signed.text).toMatch(
     /Webhook "receiver.example.com" was added.*Copy the signing secret now .* whsec_/,
   );
   const [next = ''] = signed.links('Continue');
   webhook = { ...webhook, id: next.split('/')[3] ?? '' };
   expect(await saved()).toMatchObject({
-    ...{ url: 'https://receiver.example.com/signed', httpVerb: 'POST', headers: { 'X-Mine': 'mine' } },
+    ...{
+      url: 'https://receiver.example.com/signed',
+      httpVerb: 'POST',
+      headers: { 'X-Mine': 'mine' },
+    },
     ...{ signing: true, notificationTypes: [1, 2] },
     connectionIds: ids().filter((id) => id !== us.connection.id),
   });
@@ -158,14 +172,22 @@ it.each([
 ])('a button of the form sends so many tests %s within an hour', async (_, host, most) => {
   const hour = Math.floor(Date.now() / 3_600_000);
   await rows('delete from test_calls');
-  await rows(`insert into test_calls values (?1, ?2, ?3), (1, ?2, ?4)`, hour, host(), most - 1, most);
+  await rows(
+    `insert into test_calls values (?1, ?2, ?3), (1, ?2, ?4)`,
+    hour,
+    host(),
+    most - 1,
+    most,
+  );
   const heard = receiver();
   expect((await test('https://busy.example.com/a')).status).toBe(200);
   const refused = await test('https://BUSY.example.com.:8443/b');
   expect(refused.text).toContain(`has a host that was tested ${most} times within the hour`);
   expect((await test('https://idle.example.com/')).status).toBe(200);
   expect(heard.got).toHaveLength(2);
-  expect(await rows('select calls from test_calls where host = ?1', host())).toEqual([{ calls: most }]);
+  expect(await rows('select calls from test_calls where host = ?1', host())).toEqual([
+    { calls: most },
+  ]);
 });
 
 it('a name and a description are shown here, kept by the API, not shown there', async () => {
@@ -184,7 +206,10 @@ it('a form says once what is wrong, and comes back as it was sent', async () => 
   const [first = '', , third = ''] = ids();
   const { url } = await register(us, { url: 'https://receiver.example.com/other' });
   const refused = await save(await open(), { URL: 'http://receiver.example.com/', Samsara: false });
-  expect(refused).toMatchObject({ status: 400, title: expect.stringMatching(/^Error: Edit webhook/) });
+  expect(refused).toMatchObject({
+    status: 400,
+    title: expect.stringMatching(/^Error: Edit webhook/),
+  });
   expect(refused.errors).toEqual({
     url: 'Must start with https://. Deliveries contain personal data and are only sent encrypted.',
   });

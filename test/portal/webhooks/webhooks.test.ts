@@ -14,7 +14,9 @@ async function hookThat(status: number, zone = 'UTC', changes = {}) {
   tale.heard.responds(() => new Response('said so', { status }));
   const { id } = await tale.register(changes);
   const { cookie } = await signIn(tale.us);
-  const { page, textAt, outcome } = visitor(() => `${cookie}; timezone=${encodeURIComponent(zone)}`);
+  const { page, textAt, outcome } = visitor(
+    () => `${cookie}; timezone=${encodeURIComponent(zone)}`,
+  );
   const path = `/portal/webhooks/${id}`;
   return {
     id,
@@ -49,7 +51,9 @@ describe('a webhook that fails', () => {
       /Failed attempts, 24 h [56] 0 deliveries given up/,
     ])
       expect(page).toMatch(said);
-    expect(await show('?state=retrying')).toMatch(/Retry at \d\d:\d\d 503 Service Unavailable in \d+ ms/);
+    expect(await show('?state=retrying')).toMatch(
+      /Retry at \d\d:\d\d 503 Service Unavailable in \d+ ms/,
+    );
     expect(await show('?state=failed')).toMatch(
       /No delivery has been given up\. [56] deliveries failed and will be attempted again\./,
     );
@@ -77,7 +81,8 @@ describe('a webhook that fails', () => {
     // The attempt is recorded with the time just before that of its body.
     const page = (await delivery(sent.id)).replaceAll(/("timestamp": ?)"[^"]+"/g, '$1"now"');
     const [got] = tale.heard.got;
-    for (const name of Object.keys(got?.headers ?? {})) expect(page.toLowerCase()).toContain(`${name}: `);
+    for (const name of Object.keys(got?.headers ?? {}))
+      expect(page.toLowerCase()).toContain(`${name}: `);
     expect(page).toContain(`POST ${got?.url} User-Agent: FleetDataService/`);
     expect(page).toContain(`X-Secret: … Content-Type: application/json Delivery-Id: ${sent.id}`);
     expect(page).toContain('webhook-signature: v1,…');
@@ -174,7 +179,9 @@ describe('what a webhook missed', () => {
     expect(question.text).toContain('3 deliveries can be replayed. Each keeps its Delivery-Id.');
     const [{ id: deliveryId } = { id: '' }] = await deliveriesOf(id);
     expect(await delivery(deliveryId)).not.toContain('will see a repeat');
-    expect((await question.press('Replay 3 deliveries')).text).toContain('3 deliveries queued again.');
+    expect((await question.press('Replay 3 deliveries')).text).toContain(
+      '3 deliveries queued again.',
+    );
     await settled(id, 3, ['delivered']);
     expect(await show('/replay')).toContain('There is nothing to replay.');
     const all = await show('/replay?which=all&since=&until=');
@@ -188,7 +195,8 @@ describe('what a webhook missed', () => {
 
   it('is chosen by times in the zone of the reader, which is named', async () => {
     const { show } = await missed(1, 'Asia/Kolkata');
-    const inIndia = (ms: number) => new Date(Date.now() + 5.5 * 3_600_000 + ms).toISOString().slice(0, 16);
+    const inIndia = (ms: number) =>
+      new Date(Date.now() + 5.5 * 3_600_000 + ms).toISOString().slice(0, 16);
     const page = await show(`/replay?since=${inIndia(-600_000)}&until=${inIndia(60_000)}`);
     expect(page).toContain('1 delivery can be replayed.');
     expect(page).toContain('Both in India Standard Time (Kolkata).');
@@ -208,6 +216,8 @@ describe('what a webhook missed', () => {
     expect(first.text).toContain('5,000 deliveries can be replayed, and perhaps more after them.');
     const rest = await first.press('Replay the first 5,000');
     expect(rest.text).toContain('1,000 deliveries can be replayed.');
-    expect((await rest.press('Replay 1,000 deliveries')).text).toContain('1,000 deliveries queued again.');
+    expect((await rest.press('Replay 1,000 deliveries')).text).toContain(
+      '1,000 deliveries queued again.',
+    );
   });
 });

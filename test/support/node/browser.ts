@@ -10,7 +10,9 @@ const installed = [
 
 /** The Chromium that npm brought on Linux, unpacked; elsewhere the one that is installed. */
 export const browserPath = async (): Promise<string | undefined> =>
-  process.platform === 'linux' ? chromium.executablePath() : installed.find((path) => existsSync(path));
+  process.platform === 'linux'
+    ? chromium.executablePath()
+    : installed.find((path) => existsSync(path));
 
 /** A real Chromium without a window at the shared stack, for the tests of a file, and which other hosts it asks. */
 export async function openBrowser(options?: BrowserContextOptions) {

@@ -4,7 +4,9 @@ import { root } from '../../../src/cli/project/paths.ts';
 
 /** Reads what a program prints, on both streams and together, until it ends with a code. */
 export function watched(child: ChildProcess) {
-  const ended = new Promise<number | null>((done, fail) => child.on('error', fail).on('close', done));
+  const ended = new Promise<number | null>((done, fail) =>
+    child.on('error', fail).on('close', done),
+  );
   const running = { child, out: '', err: '', printed: '', ended };
   for (const [name, stream] of [
     ['out', child.stdout],

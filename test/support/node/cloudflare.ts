@@ -81,7 +81,9 @@ export function newAccount(): Cloudflare {
     },
   };
   api.use(async (c, next) => {
-    const path = c.req.path.replace(`/accounts/${account.id}/`, '').replace(/[0-9a-f-]{36}/g, ':id');
+    const path = c.req.path
+      .replace(`/accounts/${account.id}/`, '')
+      .replace(/[0-9a-f-]{36}/g, ':id');
     account.calls.push(`${c.req.method} ${path}`);
     return next();
   });
@@ -90,14 +92,18 @@ export function newAccount(): Cloudflare {
   for (const serve of [databases, buckets, queues, workers]) serve(own, account);
   own.get('/storage/kv/namespaces', (c) => respond(c, page(c, account.namespaces)));
   own.post('/storage/kv/namespaces', async (c) => {
-    account.namespaces.push({ ...(await c.req.json()), id: crypto.randomUUID().replaceAll('-', '') });
+    account.namespaces.push({
+      ...(await c.req.json()),
+      id: crypto.randomUUID().replaceAll('-', ''),
+    });
     return respond(c, account.namespaces.at(-1));
   });
   api.notFound((c) => refuse(c, 404, 7003, `Nothing answers ${c.req.method} ${c.req.path}`));
   return account;
 }
 
-const respond = (c: Context, result: unknown) => c.json({ success: true, errors: [], messages: [], result });
+const respond = (c: Context, result: unknown) =>
+  c.json({ success: true, errors: [], messages: [], result });
 const refuse = (c: Context, status: 400 | 404, code: number, message: string) =>
   c.json({ success: false, errors: [{ code, message }], messages: [], result: null }, status);
 
@@ -168,17 +174,25 @@ function buckets(api: Hono, account: Cloudflare): void {
       (one) => one.name === name && one.jurisdiction === c.req.header('cf-r2-jurisdiction'),
     );
   api.post('/r2/buckets', async (c) => {
-    if (!account.r2) return refuse(c, 400, 10_042, 'Please enable R2 through the Cloudflare Dashboard.');
+    if (!account.r2)
+      return refuse(c, 400, 10_042, 'Please enable R2 through the Cloudflare Dashboard.');
     const { name, locationHint: location } = await c.req.json();
     if (bucketOf(c, name))
-      return refuse(c, 400, 10_004, 'The bucket you tried to create already exists, and you own it.');
+      return refuse(
+        c,
+        400,
+        10_004,
+        'The bucket you tried to create already exists, and you own it.',
+      );
     const jurisdiction = c.req.header('cf-r2-jurisdiction');
     account.buckets.push({ name, location, ...(jurisdiction && { jurisdiction }) });
     return respond(c, {});
   });
   api.get('/r2/buckets/:name', (c) => {
     const bucket = bucketOf(c, c.req.param('name'));
-    return bucket ? respond(c, bucket) : refuse(c, 404, 10_006, 'The specified bucket does not exist.');
+    return bucket
+      ? respond(c, bucket)
+      : refuse(c, 404, 10_006, 'The specified bucket does not exist.');
   });
 }
 
@@ -211,7 +225,8 @@ function queues(api: Hono, { queues }: Cloudflare): void {
 /** Workers, and where they respond. */
 function workers(api: Hono, account: Cloudflare): void {
   const { workers } = account;
-  const missing = (c: Context) => refuse(c, 404, 10_007, 'This Worker does not exist on your account.');
+  const missing = (c: Context) =>
+    refuse(c, 404, 10_007, 'This Worker does not exist on your account.');
   const workerOf = (c: Context) => workers.get(c.req.param('name') ?? '') as Worker;
   const upload = async (c: Context) => {
     const metadata = JSON.parse(String((await c.req.formData()).get('metadata')));
@@ -219,7 +234,8 @@ function workers(api: Hono, account: Cloudflare): void {
     if (flags.includes(account.unknownFlag))
       return refuse(c, 400, 10_021, `No such compatibility flag: ${account.unknownFlag}`);
     const unbound = (bindings as Binding[]).find(({ service }) => service && !workers.has(service));
-    if (unbound) return refuse(c, 400, 10_143, `Could not resolve service binding '${unbound.name}'.`);
+    if (unbound)
+      return refuse(c, 400, 10_143, `Could not resolve service binding '${unbound.name}'.`);
     // Only the first upload has these; wrangler patches them later, and warns if that fails.
     if (c.req.method === 'PUT' && logpush && !account.logpush)
       return refuse(c, 400, 10_023, 'Logpush is not enabled for this account.');
@@ -228,7 +244,12 @@ function workers(api: Hono, account: Cloudflare): void {
       if (type === 'secret_text') worker.secrets.set(secret, text);
     const id = crypto.randomUUID();
     workers.set(c.req.param('name') ?? '', { ...worker, bindings, placement, flags, version: id });
-    return respond(c, { id, deployment_id: id, startup_time_ms: 9, resources: { script: { etag: id } } });
+    return respond(c, {
+      id,
+      deployment_id: id,
+      startup_time_ms: 9,
+      resources: { script: { etag: id } },
+    });
   };
   api.get('/workers/subdomain', (c) => respond(c, { subdomain: 'acme' }));
   const domains = () =>
@@ -242,7 +263,9 @@ function workers(api: Hono, account: Cloudflare): void {
       worker.domains = worker.domains.filter((host) => host !== c.req.param('host'));
     return c.body(null);
   });
-  api.post('/workers/scripts/:name/assets-upload-session', (c) => respond(c, { jwt: 'j', buckets: [] }));
+  api.post('/workers/scripts/:name/assets-upload-session', (c) =>
+    respond(c, { jwt: 'j', buckets: [] }),
+  );
   api.put('/workers/scripts/:name', upload);
 
   api.use('/workers/:kind/:name/:what?', async (c, next) => {
@@ -288,7 +311,8 @@ function workers(api: Hono, account: Cloudflare): void {
       return refuse(c, 400, 100_117, 'Hostname already has externally managed DNS records');
     const name = c.req.param('name');
     const isTaken = domains().some((one) => hosts.includes(one.hostname) && one.service !== name);
-    if (!may.override_existing_origin && isTaken) return refuse(c, 400, 100_116, 'Hostname is taken');
+    if (!may.override_existing_origin && isTaken)
+      return refuse(c, 400, 100_116, 'Hostname is taken');
     // A host leads to one Worker.
     for (const other of workers.values())
       other.domains = other.domains.filter((host) => !hosts.includes(host));
@@ -297,13 +321,16 @@ function workers(api: Hono, account: Cloudflare): void {
   });
   api.on(['GET', 'POST'], '/workers/scripts/:name/subdomain', async (c) => {
     const worker = workerOf(c);
-    if (c.req.method === 'POST') worker.isAtWorkersDev = (await c.req.json<{ enabled: boolean }>()).enabled;
+    if (c.req.method === 'POST')
+      worker.isAtWorkersDev = (await c.req.json<{ enabled: boolean }>()).enabled;
     return respond(c, { enabled: worker.isAtWorkersDev, previews_enabled: false });
   });
   api.get('/workers/workers/:name', (c) => {
     account.lateWorker = (account.lateWorker ?? 0) - 1;
     if (account.lateWorker >= 0) return missing(c);
-    return respond(c, { subdomain: { enabled: workerOf(c).isAtWorkersDev, previews_enabled: false } });
+    return respond(c, {
+      subdomain: { enabled: workerOf(c).isAtWorkersDev, previews_enabled: false },
+    });
   });
   api.on(['GET', 'PATCH'], '/workers/scripts/:name/script-settings', async (c) => {
     const change = c.req.method === 'PATCH' ? await c.req.json() : {};
@@ -317,5 +344,6 @@ function workers(api: Hono, account: Cloudflare): void {
     '/workers/scripts/:name/settings': { bindings: [], tags: [] },
     '/workers/services/:name': { default_environment: { script: { tag: 't' } } },
   };
-  for (const [path, result] of Object.entries(acknowledged)) api.all(path, (c) => respond(c, result));
+  for (const [path, result] of Object.entries(acknowledged))
+    api.all(path, (c) => respond(c, result));
 }

@@ -32,8 +32,11 @@ export const readDocument = (name: 'openapi.json' | 'openapi.operator.json'): Do
 export function closed<T>(document: T): T {
   if (Array.isArray(document)) return document.map(closed) as T; // of the same kind
   if (typeof document !== 'object' || document === null) return document;
-  const parts = Object.fromEntries(Object.entries(document).map(([key, value]) => [key, closed(value)]));
-  const open = parts.type === 'object' && parts.properties && parts.additionalProperties === undefined;
+  const parts = Object.fromEntries(
+    Object.entries(document).map(([key, value]) => [key, closed(value)]),
+  );
+  const open =
+    parts.type === 'object' && parts.properties && parts.additionalProperties === undefined;
   return (open ? { ...parts, additionalProperties: false } : parts) as T;
 }
 
@@ -49,12 +52,18 @@ export async function startProxy(document: Document, upstream: string, directory
   return {
     url: address() ?? '',
     deviations: () =>
-      prism.printed.split('\n').filter((line) => /Violation: response|terminated with error/.test(line)),
+      prism.printed
+        .split('\n')
+        .filter((line) => /Violation: response|terminated with error/.test(line)),
     stop: () => prism.child.kill(),
   };
 }
 
-export type HttpReply = { status: number; headers: Record<string, string | undefined>; text: string };
+export type HttpReply = {
+  status: number;
+  headers: Record<string, string | undefined>;
+  text: string;
+};
 
 /** Tells what of a reply to an operation is not as the document says. */
 export function checker(document: Document): (operation: Operation, reply: HttpReply) => unknown[] {

@@ -36,7 +36,14 @@ export const snapshot = () =>
 export function copyProject(): void {
   beforeAll(() => {
     mkdirSync(project, { recursive: true });
-    for (const name of ['src', 'migrations', 'dist', 'wrangler.toml', 'package.json', 'tsconfig.json'])
+    for (const name of [
+      'src',
+      'migrations',
+      'dist',
+      'wrangler.toml',
+      'package.json',
+      'tsconfig.json',
+    ])
       cpSync(join(root, name), join(project, name), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(project, 'node_modules'));
   });
@@ -50,7 +57,10 @@ export async function deploy(env: Record<string, string>, ...args: string[]) {
   const own = { HOME: home, XDG_CONFIG_HOME: home, WRANGLER_HIDE_BANNER: 'true' };
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const program = join(project, 'src/cli/deploy.ts');
-  return runToEnd(program, args, { cwd: project, env: { PATH, NODE_COMPILE_CACHE, ...own, ...env } });
+  return runToEnd(program, args, {
+    cwd: project,
+    env: { PATH, NODE_COMPILE_CACHE, ...own, ...env },
+  });
 }
 
 /** An account with nothing in it, and the service at `hosts` once it is deployed there. */

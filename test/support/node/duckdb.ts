@@ -9,7 +9,10 @@ import {
 type Row = { [column: string]: unknown };
 
 /** What DuckDB reads from Parquet files: rows as the API shows them, and types of columns. */
-export async function readParquet(files: string, order?: string): Promise<{ rows: Row[]; types: Row }> {
+export async function readParquet(
+  files: string,
+  order?: string,
+): Promise<{ rows: Row[]; types: Row }> {
   const database = await (await DuckDBInstance.create(':memory:')).connect();
   const found = await database.runAndReadAll(
     `from read_parquet('${files}') ${order ? `order by ${order}` : ''}`,
@@ -20,7 +23,8 @@ export async function readParquet(files: string, order?: string): Promise<{ rows
 }
 
 function shown(value: unknown): unknown {
-  if (value instanceof DuckDBTimestampTZValue) return new Date(Number(value.micros) / 1000).toISOString();
+  if (value instanceof DuckDBTimestampTZValue)
+    return new Date(Number(value.micros) / 1000).toISOString();
   if (value instanceof DuckDBDateValue) return String(value);
   if (value instanceof DuckDBListValue) return value.items.map(shown);
   if (value instanceof DuckDBStructValue) return shown(value.entries);

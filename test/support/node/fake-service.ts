@@ -1,6 +1,11 @@
 import { startProvider } from './provider.ts';
 
-type Asked = { method: string; url: URL; headers: Headers; body: Record<string, unknown> | undefined };
+type Asked = {
+  method: string;
+  url: URL;
+  headers: Headers;
+  body: Record<string, unknown> | undefined;
+};
 
 type Reply = { status?: number; headers?: { [name: string]: string }; [field: string]: unknown };
 
@@ -10,8 +15,15 @@ export async function fakeService(reply: (asked: Asked) => Reply) {
     const { method, url, headers } = request;
     const sent = await request.text();
     const body = sent ? JSON.parse(sent) : undefined;
-    const { status = 200, headers: more, ...envelope } = reply({ method, url: new URL(url), headers, body });
-    return Response.json({ status, message: 'Try again', ...envelope }, { status, headers: more ?? {} });
+    const {
+      status = 200,
+      headers: more,
+      ...envelope
+    } = reply({ method, url: new URL(url), headers, body });
+    return Response.json(
+      { status, message: 'Try again', ...envelope },
+      { status, headers: more ?? {} },
+    );
   });
   afterAll(server.stop);
   return { baseUrl: server.url, operatorKey: 'key' };

@@ -11,7 +11,8 @@ function largest(table: string, { name, type }: Column, sql: string): string | n
     new RegExp(`\\b${name}\\s+text[^\\n]*check \\(${name} in \\(([^)]*)\\)`).exec(sql) ?? [];
   const [, choice] = [...list.matchAll(/'([^']*)'/g)].at(-1) ?? [];
   if (choice !== undefined) return choice;
-  const [, least = '1'] = new RegExp(`check \\(${name} (?:between|in \\()\\s*(\\d+)`).exec(sql) ?? [];
+  const [, least = '1'] =
+    new RegExp(`check \\(${name} (?:between|in \\()\\s*(\\d+)`).exec(sql) ?? [];
   if (type !== 'TEXT') return Number(least);
   if (name === 'id' || name.endsWith('_id')) return id;
   const bytes = boundOf(table, name) ?? 0;
@@ -27,7 +28,9 @@ export function addFullRows(path: string): string[] {
       and name not like 'sqlite%' and name not like 'd1%'`)
     .all() as { name: string; sql: string }[];
   for (const { name: table, sql } of tables) {
-    const columns = database.prepare(`select name, type from pragma_table_info(?)`).all(table) as Column[];
+    const columns = database
+      .prepare(`select name, type from pragma_table_info(?)`)
+      .all(table) as Column[];
     const values = columns.map((column) => largest(table, column, sql));
     const marks = columns.map(() => '?').join(', ');
     database.prepare(`insert or ignore into "${table}" values (${marks})`).run(...values);

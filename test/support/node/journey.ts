@@ -66,7 +66,11 @@ export async function sharedAccount() {
 }
 
 /** Waits until `condition` holds. @throws Error saying what was awaited, after `seconds` */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, seconds = 20) {
+export async function until(
+  what: string,
+  condition: () => boolean | Promise<boolean>,
+  seconds = 20,
+) {
   for (const end = Date.now() + seconds * 1000; Date.now() < end; ) {
     if (await condition()) return;
     await new Promise((on) => setTimeout(on, 50));
@@ -92,7 +96,8 @@ async function runHere({ baseUrl, operatorKey, cell }: Service, args: string[]):
     ran[to] += text;
   };
   const [writeOut, writeErr] = [write('out'), write('err')];
-  for (const one of withSubcommands(command)) one.exitOverride().configureOutput({ writeOut, writeErr });
+  for (const one of withSubcommands(command))
+    one.exitOverride().configureOutput({ writeOut, writeErr });
   const { log, error } = console;
   console.log = (text) => writeOut(`${text}\n`);
   console.error = (text) => writeErr(`${text}\n`);
@@ -144,7 +149,11 @@ export async function api<T = unknown>(
 ) {
   const response = await fetch(stack.baseUrl + path, {
     method,
-    headers: { 'x-api-key': token, 'content-type': 'application/json', 'connection-id': connection },
+    headers: {
+      'x-api-key': token,
+      'content-type': 'application/json',
+      'connection-id': connection,
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return (await response.json()) as { status: number; message: string; data: T; next?: string }; // the envelope

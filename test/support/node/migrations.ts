@@ -6,7 +6,10 @@ import { migrationsDirectory } from '../../../src/cli/deploy/schema.ts';
 export const strictMigrations = (): { name: string; queries: string[] }[] =>
   readdirSync(migrationsDirectory)
     .sort()
-    .map((name) => ({ name, queries: statementsOf(readFileSync(join(migrationsDirectory, name), 'utf8')) }));
+    .map((name) => ({
+      name,
+      queries: statementsOf(readFileSync(join(migrationsDirectory, name), 'utf8')),
+    }));
 
 /**
  * Splits as the endpoint behind `d1 migrations apply --remote` does, where it is known to be at its worst: each semicolon

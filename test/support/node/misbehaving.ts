@@ -1,4 +1,9 @@
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 
@@ -60,18 +65,27 @@ export const misbehaviours: Record<string, Misbehaviour> = {
     leads: success,
   },
   'redirects to itself': {
-    does: (socket) => socket.end(head('HTTP/1.1 307 Temporary Redirect', 'Location: /', 'Connection: close')),
+    does: (socket) =>
+      socket.end(head('HTTP/1.1 307 Temporary Redirect', 'Location: /', 'Connection: close')),
     leads: { result: 'redirect', status: 307 },
   },
-  'speaks another protocol': { does: (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'), leads: broken },
-  'closes in its headers': { does: (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-'), leads: broken },
+  'speaks another protocol': {
+    does: (socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'),
+    leads: broken,
+  },
+  'closes in its headers': {
+    does: (socket) => socket.end('HTTP/1.1 200 OK\r\nContent-'),
+    leads: broken,
+  },
   'closes in the body of a 200': {
     does: (socket) => socket.end(`${ok('Content-Length: 100')}half`),
     leads: success,
   },
   'sends broken gzip with its 500': {
     does: (socket) =>
-      socket.end(`${head('HTTP/1.1 500 Oh', 'Content-Encoding: gzip', 'Content-Length: 11')}not at all.`),
+      socket.end(
+        `${head('HTTP/1.1 500 Oh', 'Content-Encoding: gzip', 'Content-Length: 11')}not at all.`,
+      ),
     leads: { result: 'status', status: 500 },
   },
 };
@@ -105,7 +119,11 @@ export const serveTls = (
 export const serveTcp = (handle: (socket: Socket) => void): Promise<RawServer> =>
   serve(createTcpServer(), 'connection', handle);
 
-async function serve(server: Server, event: string, handle: (socket: Socket) => void): Promise<RawServer> {
+async function serve(
+  server: Server,
+  event: string,
+  handle: (socket: Socket) => void,
+): Promise<RawServer> {
   const open = new Set<Socket>();
   server.on(event, (socket: Socket) => {
     open.add(socket);

@@ -34,7 +34,10 @@ export async function startOpenId(certificates: Certificates, port: number, redi
       server = await listen(certificates, port, (request, response) => {
         const { pathname, searchParams } = new URL(request.url ?? '', issuer);
         const data = own.records[searchParams.get('name') ?? ''];
-        const dns = { Status: data ? 0 : 3, ...(data && { Answer: [{ type: 16, data: `"${data}"` }] }) };
+        const dns = {
+          Status: data ? 0 : 3,
+          ...(data && { Answer: [{ type: 16, data: `"${data}"` }] }),
+        };
         const body = pathname === '/dns-query' ? dns : own.instead[pathname];
         const way = request.headers.authorization?.startsWith('Basic ') ? 'header' : 'body';
         if (pathname === '/token' && own.takesClient && way !== own.takesClient) {
@@ -75,7 +78,14 @@ export async function startOpenId(certificates: Certificates, port: number, redi
       features: { devInteractions: { enabled: false } },
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },
       cookies: { keys: ['a key of the provider'] },
-      ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },
+      ttl: {
+        AccessToken: 60,
+        AuthorizationCode: 60,
+        Grant: 60,
+        IdToken: 60,
+        Interaction: 60,
+        Session: 60,
+      },
       renderError(context, out) {
         context.body = JSON.stringify(out);
       },
@@ -123,7 +133,13 @@ export function openIdBrowser(baseUrl: string) {
     const next = response.headers.get('location') ?? refresh ?? null;
     const html = await response.text();
     const text = html.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
-    return { status: response.status, to: next && new URL(next, response.url).href, html, text, response };
+    return {
+      status: response.status,
+      to: next && new URL(next, response.url).href,
+      html,
+      text,
+      response,
+    };
   }
   return {
     jar,

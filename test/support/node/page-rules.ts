@@ -26,7 +26,9 @@ export async function expectGoodPages(
     const { violations } = (await page.evaluate(
       `axe.run(${within ? JSON.stringify(within) : 'document'}, ${options})`,
     )) as { violations: { id: string; nodes: { html: string }[] }[] };
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    const found = violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
+    );
     expect(found, `${where}, ${colorScheme}`).toEqual([]);
   };
   for (const path of paths) {
@@ -36,7 +38,9 @@ export async function expectGoodPages(
     await page.evaluate(axe); // by the debugger, for the page itself allows no such script
     for (const width of [...widths, 375]) {
       await page.setViewportSize({ width, height: 700 });
-      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(width);
+      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(
+        width,
+      );
     }
     await expectNoFault(path, 'light');
     await expectNoFault(path, 'dark', { runOnly: ['color-contrast'] }); // themes differ in their colours alone

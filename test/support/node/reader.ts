@@ -28,7 +28,10 @@ export async function startReader() {
   needPython();
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'node_modules')); // what the guides have installed
-  symlinkSync(join(root, 'node_modules/standardwebhooks'), join(folder, 'node_modules/standardwebhooks'));
+  symlinkSync(
+    join(root, 'node_modules/standardwebhooks'),
+    join(folder, 'node_modules/standardwebhooks'),
+  );
   symlinkSync(clientDirectory, join(folder, 'node_modules/fleet-data-client'));
   const { stack, us } = await sharedAccount();
   /** Sends in records as the provider's connector; `notify: false` tells nobody. */

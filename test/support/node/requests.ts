@@ -29,7 +29,9 @@ export function requestsFor(
   const asDocumented = (schema: Json) =>
     fc
       .integer({ min: 1 })
-      .map((seed) => generateSync({ ...schema, components: document.components }, { seed, maxLength: 60 }));
+      .map((seed) =>
+        generateSync({ ...schema, components: document.components }, { seed, maxLength: 60 }),
+      );
 
   const parameters = parametersOf(document, operation);
   const asItShould = fc.tuple(
@@ -108,7 +110,8 @@ const withKnown = (value: Json, known: Record<string, unknown>): Json => ({
 });
 
 /** A path segment: not one that a URL parser would take for the folder itself or the one above. */
-const inPath = (value: string): string => (/^\.{0,2}$/.test(value) ? 'dot' : encodeURIComponent(value));
+const inPath = (value: string): string =>
+  /^\.{0,2}$/.test(value) ? 'dot' : encodeURIComponent(value);
 
 const nothing = fc.constant<string[]>([]);
 
@@ -140,14 +143,32 @@ const hostileText = fc.oneof(
       'null',
       'true',
     ],
-    ...['0', '-1', '1e999', '9'.repeat(300), '0x10', '1.5', '٣', '🚚', 'a'.repeat(3000), '2026-02-31'],
-    ...['2026-11-20T24:00:00Z', '9999-12-31T23:59:59+23:59', '00000000-0000-0000-0000-000000000000'],
+    ...[
+      '0',
+      '-1',
+      '1e999',
+      '9'.repeat(300),
+      '0x10',
+      '1.5',
+      '٣',
+      '🚚',
+      'a'.repeat(3000),
+      '2026-02-31',
+    ],
+    ...[
+      '2026-11-20T24:00:00Z',
+      '9999-12-31T23:59:59+23:59',
+      '00000000-0000-0000-0000-000000000000',
+    ],
   ),
 );
 
 type Body = Pick<Made, 'body'> & { headers?: Record<string, string> };
 
-function bodyOf(documented: fc.Arbitrary<unknown>, known: Record<string, unknown>): fc.Arbitrary<Body> {
+function bodyOf(
+  documented: fc.Arbitrary<unknown>,
+  known: Record<string, unknown>,
+): fc.Arbitrary<Body> {
   const json = (value: unknown): Body => ({ body: JSON.stringify(value) });
   const reaching = documented.map((value) => withKnown(value as Json, known)); // all bodies are objects
   const spoiled = fc
@@ -163,9 +184,11 @@ function bodyOf(documented: fc.Arbitrary<unknown>, known: Record<string, unknown
 }
 
 const noJson: Body[] = [
-  ...['', '{', '[]', 'null', '"text"', '[[[', '{"a":1}}', '{"__proto__":{"records":[]}}'].map((body) => ({
-    body,
-  })),
+  ...['', '{', '[]', 'null', '"text"', '[[[', '{"a":1}}', '{"__proto__":{"records":[]}}'].map(
+    (body) => ({
+      body,
+    }),
+  ),
   { body: '['.repeat(50_000) },
   { body: JSON.stringify({ name: 'x'.repeat(70_000) }) },
   { body: new Uint8Array([0xff, 0xfe, 0x7b]) },

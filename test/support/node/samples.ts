@@ -34,7 +34,9 @@ export const isSample = (block: Block): block is Sample => isProgram(block.langu
 export const samples: Sample[] = blocks.filter(isSample);
 
 /** Every block of JSON in the guides. */
-export const jsonBlocks = blocks.filter(({ language }) => language === 'json').map(({ code }) => code);
+export const jsonBlocks = blocks
+  .filter(({ language }) => language === 'json')
+  .map(({ code }) => code);
 
 /** The samples of receivers and webhooks, which have tests of their own. */
 export const isOfReceivers = ({ name }: Sample): boolean =>
@@ -56,8 +58,12 @@ export function samplesIn(folder: string) {
     const sample = samples.find((one) => one.name === name);
     if (!sample) throw new Error(`No guide has a sample ${name}`);
     ran.add(name);
-    const env = Object.entries({ PATH: process.env.PATH, ...settings }).map((pair) => pair.join('='));
-    const child = spawn('env', ['-i', ...env, programs[sample.language], join(folder, name)], { cwd });
+    const env = Object.entries({ PATH: process.env.PATH, ...settings }).map((pair) =>
+      pair.join('='),
+    );
+    const child = spawn('env', ['-i', ...env, programs[sample.language], join(folder, name)], {
+      cwd,
+    });
     children.push(child);
     return watched(child);
   };
@@ -71,7 +77,11 @@ export function samplesIn(folder: string) {
   const source = (name: string, settings: Settings = {}): string[] => {
     ran.add(name);
     const env = { ...process.env, ...settings };
-    const shell = spawnSync('bash', ['-c', '. "./$0" && env', name], { cwd: folder, env, encoding: 'utf8' });
+    const shell = spawnSync('bash', ['-c', '. "./$0" && env', name], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+    });
     return shell.stdout.split('\n');
   };
 

@@ -95,7 +95,11 @@ export const geotabPosition = (device: Item, at: number, more: Item = {}): Item 
   });
 
 /** A rule as Geotab gives it. Those of customers have ids that say nothing. */
-export const geotabRule = (id: string, name: string): Item => ({ id, name, state: 'RuleStateActiveId' });
+export const geotabRule = (id: string, name: string): Item => ({
+  id,
+  name,
+  state: 'RuleStateActiveId',
+});
 
 /** A call: its method, the type it is about, its parameters, and the host that got it. */
 export type GeotabCall = { method: string; typeName: string; params: Item; host: string };
@@ -149,18 +153,23 @@ export function fakeGeotab(
     },
     GetFeed({ typeName, fromVersion, search, resultsLimit = 50_000 }) {
       const list = listOf(typeName);
-      if (fromVersion === undefined && search === undefined) return { data: [], toVersion: lastVersion() };
+      if (fromVersion === undefined && search === undefined)
+        return { data: [], toVersion: lastVersion() };
       const since = Date.parse(String((search as Item | undefined)?.fromDate));
       const found = list
         .filter((item) =>
-          fromVersion === undefined ? cameInAt(item) >= since : String(item?.version) > String(fromVersion),
+          fromVersion === undefined
+            ? cameInAt(item) >= since
+            : String(item?.version) > String(fromVersion),
         )
         .toSorted((a, b) => (String(a.version) < String(b.version) ? -1 : 1))
         .slice(0, Number(resultsLimit));
       return { data: found, toVersion: found.at(-1)?.version ?? fromVersion ?? lastVersion() };
     },
     ExecuteMultiCall: ({ calls }) =>
-      (calls as { method: string; params: Item }[]).map(({ method, params }) => methods[method]?.(params)),
+      (calls as { method: string; params: Item }[]).map(({ method, params }) =>
+        methods[method]?.(params),
+      ),
   };
 
   function reply({ method, params, host }: GeotabCall): unknown {
@@ -181,7 +190,12 @@ export function fakeGeotab(
 
   return async (request: Request): Promise<Response> => {
     const { method, params } = (await request.json()) as { method: string; params: Item }; // as clients send it
-    const call = { method, typeName: String(params.typeName ?? ''), params, host: new URL(request.url).host };
+    const call = {
+      method,
+      typeName: String(params.typeName ?? ''),
+      params,
+      host: new URL(request.url).host,
+    };
     try {
       return fault(call) ?? Response.json({ result: reply(call), jsonrpc: '2.0' });
     } catch (error) {
@@ -204,7 +218,8 @@ const inOrder = (a: unknown, b: unknown): number => {
   return one.length - other.length || (one < other ? -1 : Number(one > other));
 };
 
-const idOf = (value: unknown): unknown => (typeof value === 'object' ? (value as Item | null)?.id : value);
+const idOf = (value: unknown): unknown =>
+  typeof value === 'object' ? (value as Item | null)?.id : value;
 
 /** Trips match by when they ended, exceptions by what overlaps, positions by their time. */
 function matches(item: Item, search: Item, typeName: string): boolean {

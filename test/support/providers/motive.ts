@@ -20,7 +20,11 @@ export function fakeMotive(
       .filter((item: Item | null) => !item?.isSlight || query.get('ignore_thresholds') === 'true');
   };
   const routes: { [path: string]: [string, string, (query: URLSearchParams) => Item[]] } = {
-    '/v1/companies': ['companies', 'company', () => [{ id: 5799, name: data.company, time_zone: 'UTC' }]],
+    '/v1/companies': [
+      'companies',
+      'company',
+      () => [{ id: 5799, name: data.company, time_zone: 'UTC' }],
+    ],
     '/v1/vehicles': ['vehicles', 'vehicle', (query) => data.vehicles.filter(changedAfter(query))],
     '/v1/groups': ['groups', 'group', () => data.groups],
     '/v1/users': [
@@ -38,7 +42,11 @@ export function fakeMotive(
       'driver_performance_event',
       (query) => events(data.performance, query).filter(changedAfter(query)),
     ],
-    '/v1/speeding_events': ['speeding_events', 'speeding_event', (query) => events(data.speeding, query)],
+    '/v1/speeding_events': [
+      'speeding_events',
+      'speeding_event',
+      (query) => events(data.speeding, query),
+    ],
   };
 
   return async (request: Request): Promise<Response> => {
@@ -59,7 +67,9 @@ export function fakeMotive(
     const size = Math.min(perPage, 100, Number(query.get('per_page') ?? 25));
     const no = Number(query.get('page_no') ?? 1);
     return Response.json({
-      [many]: items.slice((no - 1) * size, no * size).map((item) => ({ [one]: shown(item, isMetric) })),
+      [many]: items
+        .slice((no - 1) * size, no * size)
+        .map((item) => ({ [one]: shown(item, isMetric) })),
       ...(saysTotal && { pagination: { per_page: size, page_no: no, total: items.length } }),
     });
   };
@@ -70,14 +80,16 @@ function shown(item: Item | null, isMetric: boolean): Item | null {
   const fields = Object.entries(item).filter(([name]) => !hidden.includes(name));
   return Object.fromEntries(
     fields.map(([name, value]) => {
-      const isSpeed = /^(?:start|end|max)_speed$|_vehicle_speed$/.test(name) && typeof value === 'number';
+      const isSpeed =
+        /^(?:start|end|max)_speed$|_vehicle_speed$/.test(name) && typeof value === 'number';
       return [name, isSpeed && !isMetric ? value / 1.609344 : value];
     }),
   );
 }
 
 const daysIn = (query: URLSearchParams): number =>
-  (Date.parse(query.get('end_date') ?? '') - Date.parse(query.get('start_date') ?? '')) / 86_400_000;
+  (Date.parse(query.get('end_date') ?? '') - Date.parse(query.get('start_date') ?? '')) /
+  86_400_000;
 
 /** The days of the query, both included, by the day on which an item begins. */
 const onDays = (query: URLSearchParams, dayBeginsAt: number) => {
@@ -177,7 +189,8 @@ export const motivePeriod = (vehicle: Item, at: number, more: Item = {}): Item =
   ...more,
 });
 
-const idOf = ({ id }: Item, at: number): number => (at % 1_000_000_000) * 1000 + (Number(id) % 1000);
+const idOf = ({ id }: Item, at: number): number =>
+  (at % 1_000_000_000) * 1000 + (Number(id) % 1000);
 
 const happening = (vehicle: Item, at: number, seconds: number): Item => ({
   id: idOf(vehicle, at),
@@ -227,7 +240,12 @@ export const motiveSpeeding = (vehicle: Item, at: number, more: Item = {}): Item
 
 /** Its events are of both lists, and its days begin at any hour. */
 export function motiveFleet(options?: Parameters<typeof fakeMotive>[1]): Fleet {
-  const data = { ...motiveData(), vehicles: [] as Item[], users: [] as Item[], dayBeginsAt: made++ % 24 };
+  const data = {
+    ...motiveData(),
+    vehicles: [] as Item[],
+    users: [] as Item[],
+    dayBeginsAt: made++ % 24,
+  };
   const { vehicles } = data;
   const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
   const changedAt = () => new Date().toISOString();
@@ -237,7 +255,11 @@ export function motiveFleet(options?: Parameters<typeof fakeMotive>[1]): Fleet {
     credential: data.key,
     wrongCredential: 'wrong-key-1',
     serve: fakeMotive(data, options),
-    asked: ['/v1/speeding_events', '/v2/driver_performance_events', '/v2/driver_performance_events'],
+    asked: [
+      '/v1/speeding_events',
+      '/v2/driver_performance_events',
+      '/v2/driver_performance_events',
+    ],
     vehicle: (n) => add(vehicles, motiveVehicle(n, { group_ids: [3, 1] })),
     driver: (n) => add(data.users, motiveDriver(n)),
     trip: (vehicle, _, at) => add(data.periods, motivePeriod(vehicle, at)),
@@ -256,7 +278,8 @@ export function motiveFleet(options?: Parameters<typeof fakeMotive>[1]): Fleet {
       data.performance.push(event);
       return {
         sourceId: String(event.id),
-        confirm: () => Object.assign(event, { coaching_status: 'coachable', changedAt: changedAt() }),
+        confirm: () =>
+          Object.assign(event, { coaching_status: 'coachable', changedAt: changedAt() }),
         move: (lat) => Object.assign(event, { lat, changedAt: changedAt() }),
       };
     },
@@ -269,7 +292,10 @@ export function motiveFleet(options?: Parameters<typeof fakeMotive>[1]): Fleet {
       vehicles: idsOf(data.vehicles),
       drivers: idsOf(data.users),
       trips: idsOf(data.periods),
-      safety_events: [...idsOf(data.performance), ...idsOf(data.speeding).map((id) => `speeding:${id}`)],
+      safety_events: [
+        ...idsOf(data.performance),
+        ...idsOf(data.speeding).map((id) => `speeding:${id}`),
+      ],
     }),
   };
 }

@@ -26,7 +26,10 @@ export const samsaraData = (token = samsaraToken): SamsaraData => ({
 });
 
 /** Stands in for Samsara: tests change its `data`, and let calls fail by `fault`. */
-export function samsara(hooks: ReturnType<typeof receiver>, { perPage = 100 }: { perPage?: number } = {}) {
+export function samsara(
+  hooks: ReturnType<typeof receiver>,
+  { perPage = 100 }: { perPage?: number } = {},
+) {
   const data = samsaraData();
   const provider = { data, calls: [] as URL[], fault: undefined as Fault | undefined };
   const serve = fakeSamsara(data, { perPage });
@@ -65,7 +68,8 @@ export function samsaraFleet(perPage?: number): Fleet {
       return {
         sourceId: String(event.id),
         confirm: () => Object.assign(event, { eventState: 'reviewed' }, change()),
-        move: (latitude) => Object.assign(event, { location: { latitude, longitude: -104.9 } }, change()),
+        move: (latitude) =>
+          Object.assign(event, { location: { latitude, longitude: -104.9 } }, change()),
       };
     },
     setVin(n, vin) {
@@ -77,7 +81,8 @@ export function samsaraFleet(perPage?: number): Fleet {
       vehicles: idsOf(data.vehicles),
       drivers: idsOf(data.drivers),
       trips: data.trips.map(
-        ({ asset, tripStartTime }) => `${(asset as { id: string }).id}:${Date.parse(String(tripStartTime))}`,
+        ({ asset, tripStartTime }) =>
+          `${(asset as { id: string }).id}:${Date.parse(String(tripStartTime))}`,
       ),
       safety_events: idsOf(data.events),
     }),

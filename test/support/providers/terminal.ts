@@ -17,7 +17,9 @@ export function fakeTerminal(data: TerminalData, { perPage = 100 }: { perPage?: 
 
   function paged(items: Item[], query: URLSearchParams): Response {
     const key = (item: Item) =>
-      query.has('startedAfter') ? `${at(item, 'startedAt')}` : `${at(item, 'metadata', 'modifiedAt')}`;
+      query.has('startedAfter')
+        ? `${at(item, 'startedAt')}`
+        : `${at(item, 'metadata', 'modifiedAt')}`;
     const place = (item: Item) => `${key(item)} ${at(item, 'id')}`;
     const [from, to] = query.has('startedAfter')
       ? [query.get('startedAfter') ?? '', query.get('startedBefore') ?? '~']
@@ -40,7 +42,11 @@ export function fakeTerminal(data: TerminalData, { perPage = 100 }: { perPage?: 
     const vehicle = query.get('expand')?.includes('vehicle')
       ? data.vehicles.find((one) => at(one, 'id') === rest.vehicle)
       : undefined;
-    return { ...rest, ...(vehicle && { vehicle }), ...(query.get('raw') === 'true' && { raw: raw ?? [] }) };
+    return {
+      ...rest,
+      ...(vehicle && { vehicle }),
+      ...(query.get('raw') === 'true' && { raw: raw ?? [] }),
+    };
   }
 
   return async (request: Request): Promise<Response> => {
@@ -60,7 +66,10 @@ export function fakeTerminal(data: TerminalData, { perPage = 100 }: { perPage?: 
         createdAt: iso(longAgo),
       });
     const names = [...query.keys()];
-    if (names.some((name) => name.startsWith('modified')) && names.some((name) => name.startsWith('started')))
+    if (
+      names.some((name) => name.startsWith('modified')) &&
+      names.some((name) => name.startsWith('started'))
+    )
       return failed(400, 'bad_request', 'Filter by one sort of time');
     const list = lists[path];
     return list ? paged(list(query), query) : failed(404, 'not_found', 'Resource not found');
@@ -163,7 +172,13 @@ export const terminalTrip = (vehicle: Item, n: number, at: number, more: Item = 
 });
 
 /** A safety event of a vehicle at a time (milliseconds since 1970), taken in a minute later. */
-export const terminalEvent = (vehicle: Item, type: string, n: number, at: number, more: Item = {}): Item => ({
+export const terminalEvent = (
+  vehicle: Item,
+  type: string,
+  n: number,
+  at: number,
+  more: Item = {},
+): Item => ({
   id: `sft_evt_${ulid(n)}`,
   type,
   sourceId: `e-${n}`,
@@ -213,12 +228,21 @@ export function terminalFleet(perPage?: number): Fleet {
     trip: (vehicle, n, at) => add(data.trips, terminalTrip(vehicle, n, at)),
     event(vehicle, n, at, isCrash, more) {
       const type = isCrash ? 'crash' : 'harsh_brake';
-      return add(data.events, terminalEvent(vehicle, type, n, at, { raw: review('reviewed'), ...more }));
+      return add(
+        data.events,
+        terminalEvent(vehicle, type, n, at, { raw: review('reviewed'), ...more }),
+      );
     },
     addVehicle: (n) => void vehicles.push(terminalVehicle(n, taken())),
     addEvent(n, isCrash) {
       const more = { ...taken(), raw: review('needsReview') };
-      const event = terminalEvent(vehicle(n), isCrash ? 'crash' : 'speeding', 10 + n, soon(n), more);
+      const event = terminalEvent(
+        vehicle(n),
+        isCrash ? 'crash' : 'speeding',
+        10 + n,
+        soon(n),
+        more,
+      );
       data.events.push(event);
       return {
         sourceId: String(event.id),

@@ -13,7 +13,10 @@ declare namespace Cloudflare {
 
 interface ImportMeta {
   /** Vite's: the modules that match, by their paths. */
-  glob<T>(pattern: string, options: { eager: true; query?: '?raw'; import?: 'default' }): Record<string, T>;
+  glob<T>(
+    pattern: string,
+    options: { eager: true; query?: '?raw'; import?: 'default' },
+  ): Record<string, T>;
 }
 
 declare module '*?raw' {

@@ -11,7 +11,9 @@ const tables = [
 /** The service with a replica, which knows what it was last told. Bookmarks are `seen-n`. */
 export async function replicated() {
   await applyD1Migrations(env.REPLICA, env.MIGRATIONS);
-  const triggers = await env.REPLICA.prepare(`select name from sqlite_master where type = 'trigger'`).all();
+  const triggers = await env.REPLICA.prepare(
+    `select name from sqlite_master where type = 'trigger'`,
+  ).all();
   for (const { name } of triggers.results) await env.REPLICA.prepare(`drop trigger ${name}`).run();
   /** Transactions by where they ran, and how each session was begun. */
   const ran = { primary: 0, replica: 0 };
@@ -29,9 +31,12 @@ export async function replicated() {
   async function catchUp(): Promise<void> {
     copies++;
     const statements = [env.REPLICA.prepare('pragma defer_foreign_keys = on')];
-    for (const table of tables.toReversed()) statements.push(env.REPLICA.prepare(`delete from ${table}`));
+    for (const table of tables.toReversed())
+      statements.push(env.REPLICA.prepare(`delete from ${table}`));
     for (const table of tables) {
-      const { results } = await env.DB.prepare(`select * from ${table}`).all<Record<string, unknown>>();
+      const { results } = await env.DB.prepare(`select * from ${table}`).all<
+        Record<string, unknown>
+      >();
       for (const row of results) {
         const names = Object.keys(row);
         const insert = `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`;
@@ -40,10 +45,14 @@ export async function replicated() {
     }
     await env.REPLICA.batch(statements);
   }
-  const onPrimary = { prepare: (text: string) => env.DB.prepare(text), batch: batchOn(env.DB, 'primary') };
+  const onPrimary = {
+    prepare: (text: string) => env.DB.prepare(text),
+    batch: batchOn(env.DB, 'primary'),
+  };
   const withSession = (constraint: string) => {
     begun.push(constraint);
-    if (constraint === 'first-primary') return { ...onPrimary, getBookmark: () => `seen-${copies + 1}` };
+    if (constraint === 'first-primary')
+      return { ...onPrimary, getBookmark: () => `seen-${copies + 1}` };
     const atLeast = Number(/^seen-(\d+)$/.exec(constraint)?.[1] ?? 0);
     return {
       prepare: (text: string) => env.REPLICA.prepare(text),

@@ -42,7 +42,9 @@ replace('EMAIL', { send: (message: EmailMessage) => own.EMAIL.send(message) });
 const file = crypto.randomUUID();
 for (const [name, limiter] of Object.entries(own))
   if (name.endsWith('_LIMIT'))
-    replace(name, { limit: ({ key }: RateLimitOptions) => limiter.limit({ key: `${file} ${key}` }) });
+    replace(name, {
+      limit: ({ key }: RateLimitOptions) => limiter.limit({ key: `${file} ${key}` }),
+    });
 
 /** Deletes every row but the one that a migration has written. */
 async function emptyTables(db: D1Database): Promise<void> {

@@ -1,6 +1,8 @@
 /** What Vitest keeps of the modules that it has loaded into this Worker. */
 type Loaded = {
-  getModuleById(id: string): { meta?: { code?: string; sourceMap?: string | undefined } } | undefined;
+  getModuleById(
+    id: string,
+  ): { meta?: { code?: string; sourceMap?: string | undefined } } | undefined;
   getModuleSourceMapById(id: string): unknown;
 };
 

@@ -4,7 +4,12 @@ import { newId } from '../../../src/platform/db/ids.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { through } from '../../../src/platform/db/through.ts';
 import { minuteMs } from '../../../src/platform/durations.ts';
-import { alertsAreDue, pausedAfterMs, quietMs, sendAlerts } from '../../../src/webhooks/alerts/alerts.ts';
+import {
+  alertsAreDue,
+  pausedAfterMs,
+  quietMs,
+  sendAlerts,
+} from '../../../src/webhooks/alerts/alerts.ts';
 import { maxNamed, maxPeople } from '../../../src/webhooks/alerts/pending.ts';
 import { giveUpAfterMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { giveUp, sweep } from '../../../src/webhooks/deliveries/sweep.ts';
@@ -16,7 +21,8 @@ import { metered } from '../../support/runtime/meter.ts';
 import { minute } from '../../support/service.ts';
 import { operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
 
-const { us, heard, register, happen, ann, time, run, pass, mails, subjects, recipients } = alertStory();
+const { us, heard, register, happen, ann, time, run, pass, mails, subjects, recipients } =
+  alertStory();
 
 async function paused(more = {}): Promise<WebhookOut> {
   const hook = await register(more);
@@ -30,7 +36,9 @@ describe('a pause', () => {
     heard.responds(() => new Response('', { status: 503 }));
     const hook = await register();
     await happen(5);
-    await expect.poll(() => rows('select 1 from webhook_health where failures >= 5')).toHaveLength(1);
+    await expect
+      .poll(() => rows('select 1 from webhook_health where failures >= 5'))
+      .toHaveLength(1);
     await pass(14);
     expect(mails()).toEqual([]);
     await pass(2);
@@ -85,7 +93,9 @@ it('failed deliveries are notified by the minute’s cron, and those of the next
   await failForGood(hook, 1, 'a', 1);
   await minute();
   await expect.poll(subjects).toEqual(['Deliveries to receiver.example.com have failed']);
-  expect(mails()[0]?.text).toMatch(/1 delivery failed for good\. Your receiver returns 410 Gone\. https:/);
+  expect(mails()[0]?.text).toMatch(
+    /1 delivery failed for good\. Your receiver returns 410 Gone\. https:/,
+  );
   await failForGood(hook, 1, 'b', 2);
   await pass(30);
   await failForGood(hook, 1, 'c', 3);
@@ -114,7 +124,9 @@ it('failed deliveries that nobody attempted for five days are notified too', asy
 describe('an alert goes to', () => {
   it('the first twenty people of the account who can sign in and have not turned it off', async () => {
     const people = await Promise.all(Array.from({ length: maxPeople + 1 }, () => signIn(us)));
-    await operator.post(`/operator/accounts/${us.accountId}/users`, { email: 'invited@example.com' });
+    await operator.post(`/operator/accounts/${us.accountId}/users`, {
+      email: 'invited@example.com',
+    });
     const [last, off, ...others] = people.map(({ email }) => email);
     await rows('update portal_users set created_at = created_at + 1000000 where email = ?1', last);
     await rows('update portal_users set gets_alerts = 0 where email = ?1', off);
@@ -152,7 +164,10 @@ describe('many webhooks', () => {
     await fail([...ours, data.id], time.now);
     await pass(16);
     expect(mails()).toHaveLength(2);
-    expect(mails()[0]).toMatchObject({ to: ann.email, subject: 'Deliveries to 1,000 webhooks are paused' });
+    expect(mails()[0]).toMatchObject({
+      to: ann.email,
+      subject: 'Deliveries to 1,000 webhooks are paused',
+    });
     expect(mails()[0]?.text).toContain(`And ${1000 - maxNamed} more`);
     expect(mails()[1]).toMatchObject({ to: theirs });
   });
@@ -162,7 +177,12 @@ describe('many webhooks', () => {
     const accounts = Array.from({ length: 30 }, () => newId());
     await addRows('accounts', 30, (i) => ({ id: accounts[i], status: 'active' }));
     const of = (i: number) => ({ account_id: accounts[i % 30] });
-    await addRows('alert_channels', 300, (i) => ({ ...of(i), kind: 'https', address: '{}', gets_alerts: 1 }));
+    await addRows('alert_channels', 300, (i) => ({
+      ...of(i),
+      kind: 'https',
+      address: '{}',
+      gets_alerts: 1,
+    }));
     await addRows('portal_users', 600, (i) => ({ ...of(i), email: `${i}`, confirmed_at: 1 }));
     const hooks = await Promise.all(accounts.map((id) => addWebhooks(id, 10)));
     await fail(hooks.flat(), time.now);
@@ -177,7 +197,9 @@ describe('many webhooks', () => {
       return result;
     });
     await sendAlerts({ ...bindings, DB }, time.now + pausedAfterMs);
-    expect(await rows('select count(*) as messages from alert_messages')).toEqual([{ messages: 900 }]);
+    expect(await rows('select count(*) as messages from alert_messages')).toEqual([
+      { messages: 900 },
+    ]);
     expect(longest).toBeLessThan(5_000);
   });
 
@@ -188,9 +210,9 @@ describe('many webhooks', () => {
     await run();
     await pass(80);
     const { env: bindings, cost } = metered();
-    expect(await read(openDatabase(bindings))`select ${alertsAreDue(time.now + minuteMs)} as due`).toEqual([
-      { due: 0 },
-    ]);
+    expect(
+      await read(openDatabase(bindings))`select ${alertsAreDue(time.now + minuteMs)} as due`,
+    ).toEqual([{ due: 0 }]);
     expect(cost).toMatchObject({ trips: 1, written: 0 });
     expect(cost.read).toBeLessThanOrEqual(20);
   });

@@ -35,7 +35,11 @@ describe('a message', () => {
     kind: 'paused',
     subject: 'Deliveries to <claims> are paused',
     parts: [
-      { name: '<!channel>', text: 'paused.', link: { url: 'https://p.example.com/w', label: 'Open' } },
+      {
+        name: '<!channel>',
+        text: 'paused.',
+        link: { url: 'https://p.example.com/w', label: 'Open' },
+      },
       { text: 'Please check your receiver.' },
     ],
   };
@@ -60,7 +64,9 @@ describe('a message', () => {
     const contentType = 'application/vnd.microsoft.card.adaptive';
     expect([type, attachments]).toMatchObject(['message', [{ contentType, content }]]);
     const { body: paragraphs } = attachments[0].content;
-    expect(new Set(paragraphs.map(({ type }: { type: string }) => type))).toEqual(new Set(['RichTextBlock']));
+    expect(new Set(paragraphs.map(({ type }: { type: string }) => type))).toEqual(
+      new Set(['RichTextBlock']),
+    );
     expect(paragraphs[2].inlines).toEqual([
       { type: 'TextRun', text: '<!channel>: ', weight: 'Bolder' },
       { type: 'TextRun', text: 'paused. ' },
@@ -137,7 +143,11 @@ describe('a channel', () => {
 
   it.each([
     ['a plain http URL', { url: 'http://hooks.example.com' }, 'must be an absolute https URL'],
-    ['a URL that is too long', { url: `${url}${'x'.repeat(2048)}` }, 'can be at most 2,048 characters'],
+    [
+      'a URL that is too long',
+      { url: `${url}${'x'.repeat(2048)}` },
+      'can be at most 2,048 characters',
+    ],
     ['another kind', { kind: 'pager' }, 'must be one of the choices'],
   ])('is refused with %s, under its field', async (_, more, why) => {
     const reply = await ann.post(`${path}/new`, fields(more));
@@ -158,12 +168,19 @@ describe('a channel', () => {
     const body = { kind: 'https', name: 'Ops', url, accidentLevels: [1], minEventRisk: 4 };
     const { data: channel } = await operator.post<Shown>(channels, body);
     expect(channel).toEqual({
-      ...{ id: channel.id, kind: 'https', name: 'Ops', host: 'hooks.example.com', lastFour: 'abcd' },
+      ...{
+        id: channel.id,
+        kind: 'https',
+        name: 'Ops',
+        host: 'hooks.example.com',
+        lastFour: 'abcd',
+      },
       ...{ getsAlerts: true, problem: null, problemAt: null },
     });
     expect((await operator.get(channels)).data).toEqual([channel]);
     expect(await rows('select levels, risk from mail_rules')).toEqual([{ levels: 1, risk: 4 }]);
-    const test = async () => (await operator.post<Shown>(`/operator/channels/${channel.id}/test`, {})).data;
+    const test = async () =>
+      (await operator.post<Shown>(`/operator/channels/${channel.id}/test`, {})).data;
     expect(await test()).toEqual(channel);
     expect(got()).toMatchObject([{ kind: 'test', account: 'Acme Insurance' }]);
     heard.responds(({ url }) => Response.redirect(`${url}/`, 301)); // to what is a secret

@@ -13,12 +13,16 @@ import { minute } from '../../support/service.ts';
 
 const { us, send, ann, emails, subjects } = alertStory();
 beforeEach(async () => {
-  await send(vehicle(), vehicle({ sourceId: 'south', vin: 'SOUTH1', name: 'Van 2', groups: ['South'] }));
+  await send(
+    vehicle(),
+    vehicle({ sourceId: 'south', vin: 'SOUTH1', name: 'Van 2', groups: ['South'] }),
+  );
 });
 
 const eventTime = new Date().toISOString();
 const crash = (level = 1, more = {}) => accident({ eventTime, notificationLevel: level, ...more });
-const event = (more = {}) => safetyEvent({ startedAt: eventTime, eventRisk: 5, driver: 'driver-1', ...more });
+const event = (more = {}) =>
+  safetyEvent({ startedAt: eventTime, eventRisk: 5, driver: 'driver-1', ...more });
 const choose = (fields: [string, string][], who = ann) =>
   ask('POST', '/portal/settings/notifications', { cookie: who.cookie, fields });
 async function run() {
@@ -32,7 +36,9 @@ describe('an email is sent', () => {
     await signIn(us);
     await send(crash(), event());
     await run();
-    expect(emails.sent()).toMatchObject([{ to: ann.email, subject: expect.stringContaining('level 1') }]);
+    expect(emails.sent()).toMatchObject([
+      { to: ann.email, subject: expect.stringContaining('level 1') },
+    ]);
     await choose([]);
     await send(crash(2));
     await run();
@@ -73,12 +79,15 @@ describe('an email is sent', () => {
       [...all, ['risk', '3']],
       () => us.connector.post('/ingest', { notify: false, records: [crash(), event()] }),
     ],
-  ] as [string, [string, string][], () => Promise<unknown>][])('not of %s', async (_, fields, happen) => {
-    await choose(fields);
-    await happen();
-    await run();
-    expect(emails.sent()).toEqual([]);
-  });
+  ] as [string, [string, string][], () => Promise<unknown>][])(
+    'not of %s',
+    async (_, fields, happen) => {
+      await choose(fields);
+      await happen();
+      await run();
+      expect(emails.sent()).toEqual([]);
+    },
+  );
 
   it('of a vehicle of a chosen group in any case, and of one that nobody knows', async () => {
     await choose([...all, ['groups', 'SOUTH']]);
@@ -96,7 +105,10 @@ describe('an email is sent', () => {
     await choose([['levels', '1']]);
     await send(crash());
     await run();
-    await send(crash(1, { dismissed: true }), crash(1, { sourceId: 'never known', dismissed: true }));
+    await send(
+      crash(1, { dismissed: true }),
+      crash(1, { sourceId: 'never known', dismissed: true }),
+    );
     await run();
     expect(subjects()).toEqual([
       'Truck 1: Accident, level 1, first detection',
@@ -143,7 +155,12 @@ it('an account without rules costs ingest and the job nothing', async () => {
 it('thirty rules and thousands of events are few rows, and one message each', async () => {
   const recipients = Array.from({ length: 30 }, () => newId());
   const of = { account_id: us.accountId };
-  await addRows('portal_users', 20, (i) => ({ ...of, id: recipients[i], email: `${i}`, confirmed_at: 1 }));
+  await addRows('portal_users', 20, (i) => ({
+    ...of,
+    id: recipients[i],
+    email: `${i}`,
+    confirmed_at: 1,
+  }));
   await addRows('alert_channels', 10, (i) => ({
     ...{ ...of, id: recipients[20 + i], kind: 'https', address: '{}' },
   }));
@@ -167,7 +184,7 @@ it('thirty rules and thousands of events are few rows, and one message each', as
     expect(cost.written - before.written).toBeLessThan(100);
     expect(cost.read - before.read).toBeLessThan(100_000);
   }
-  expect(await rows('select kind, total, count(*) as messages from alert_messages group by total')).toEqual([
-    { kind: 'record', total: 2_000, messages: 30 },
-  ]);
+  expect(
+    await rows('select kind, total, count(*) as messages from alert_messages group by total'),
+  ).toEqual([{ kind: 'record', total: 2_000, messages: 30 }]);
 });

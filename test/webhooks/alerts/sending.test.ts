@@ -32,7 +32,8 @@ beforeEach(async () => {
   heard.responds((call) => new Response('', { status: call.url === url ? 500 : 200 }));
 });
 
-const idOf = (email: string) => value<string>('select id from portal_users where email = ?1', email);
+const idOf = (email: string) =>
+  value<string>('select id from portal_users where email = ?1', email);
 
 async function channel(to = url): Promise<string> {
   const fields = { kind: 'https', name: 'Ops', url: to, alerts: 'yes' };
@@ -43,7 +44,10 @@ async function channel(to = url): Promise<string> {
 type News = { to: string[]; kind?: NewsKind; accountId?: string; at?: number };
 
 /** Adds news of a connection with each name, whose job does not come by itself. */
-async function add(names: string[], { to, kind = 'connection', accountId = us.accountId, at = now }: News) {
+async function add(
+  names: string[],
+  { to, kind = 'connection', accountId = us.accountId, at = now }: News,
+) {
   const db = openDatabase(env);
   const items = names.map((name) => ({ id: name, name, subject: 'is late', text: 'Text.' }));
   const news = sql`
@@ -52,11 +56,16 @@ async function add(names: string[], { to, kind = 'connection', accountId = us.ac
   await transaction(db, [addNews(env, db, kind, news, at)]);
 }
 /** The bindings with a queue that delivers nothing, so that no job runs beside the one that a test runs. */
-const quiet: Env = { ...env, DELIVERIES: { send: async () => {}, sendBatch: async () => {} } as never };
+const quiet: Env = {
+  ...env,
+  DELIVERIES: { send: async () => {}, sendBatch: async () => {} } as never,
+};
 const later = (ms = 0) => sendMessages(quiet, now + ms);
 
 const subjects = (to = url) =>
-  heard.got.filter((call) => call.url === to).map(({ body }) => (body as object as AlertMessage).subject);
+  heard.got
+    .filter((call) => call.url === to)
+    .map(({ body }) => (body as object as AlertMessage).subject);
 const waiting = () => rows('select total, attempts from alert_messages');
 
 describe('a message that does not arrive', () => {
@@ -105,14 +114,20 @@ describe('a message that does not arrive', () => {
     const { raw, lines } = listenToLog();
     emails.send.mockImplementation(async (mail) => {
       if ('to' in mail && mail.to === ann.email)
-        throw Object.assign(new Error(`cannot send to ${ann.email}`), { code: 'E_RECIPIENT_NOT_ALLOWED' });
+        throw Object.assign(new Error(`cannot send to ${ann.email}`), {
+          code: 'E_RECIPIENT_NOT_ALLOWED',
+        });
       return { messageId: '1' };
     });
     await later();
     const [to, line] = [emails.sent().map((mail) => mail.to), lines('fault')];
     expect(to.sort()).toEqual([ann.email, bob.email].sort());
     expect(line).toMatchObject([
-      { message: 'An alert could not be sent', alert: 'connection', code: 'E_RECIPIENT_NOT_ALLOWED' },
+      {
+        message: 'An alert could not be sent',
+        alert: 'connection',
+        code: 'E_RECIPIENT_NOT_ALLOWED',
+      },
     ]);
     expect(raw.join()).not.toContain('@');
     await later(retryMs);
@@ -182,7 +197,9 @@ describe('the limit of a day', () => {
     await add(['A'], { to });
     const { lines } = listenToLog();
     expect(await later()).toBe(1);
-    expect(lines('fault')).toMatchObject([{ message: 'Alerts are over the limit of the day', left: 1 }]);
+    expect(lines('fault')).toMatchObject([
+      { message: 'Alerts are over the limit of the day', left: 1 },
+    ]);
     await add(['B'], { to });
     expect(await later()).toBe(0);
     expect(await later(dayMs)).toBe(2);
@@ -198,7 +215,10 @@ describe('the limit of a day', () => {
     await add(['A'], { to: [annId, await channel(other)] });
     await add(['B'], { to: [await idOf(bob.email)], accountId: them.accountId });
     expect(await later()).toBe(2);
-    expect([emails.sent().map(({ to }) => to), subjects(other)]).toEqual([[bob.email], ['A is late']]);
+    expect([emails.sent().map(({ to }) => to), subjects(other)]).toEqual([
+      [bob.email],
+      ['A is late'],
+    ]);
   });
 });
 
@@ -207,9 +227,13 @@ it("the email service's own limit of a day has emails wait, but neither channels
   const bob = await signIn(them);
   await add(['A'], { to: [annId, await channel(other)] });
   const { lines } = listenToLog();
-  emails.send.mockRejectedValue(Object.assign(new Error('no more'), { code: 'E_DAILY_LIMIT_EXCEEDED' }));
+  emails.send.mockRejectedValue(
+    Object.assign(new Error('no more'), { code: 'E_DAILY_LIMIT_EXCEEDED' }),
+  );
   expect(await later()).toBe(1);
-  expect(lines('fault')).toMatchObject([{ message: 'Alerts are over the limit of the day', left: 1 }]);
+  expect(lines('fault')).toMatchObject([
+    { message: 'Alerts are over the limit of the day', left: 1 },
+  ]);
   expect(lines('fault')).toHaveLength(1);
   await emailSignInLinks(env, ann.email); // which is tried all the same
   expect(lines('fault').slice(1)).toMatchObject([

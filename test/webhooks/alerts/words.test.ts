@@ -11,7 +11,10 @@ it.each<[Outcome, string]>([
     { result: 'redirect', status: 301, answer: '', reason: 'to https://b.example.com/x' },
     'returned a redirect (301) to https://b.example.com/x. Redirects are not followed.',
   ],
-  [{ result: 'redirect', status: 301, answer: '' }, 'returned a redirect (301). Redirects are not followed.'],
+  [
+    { result: 'redirect', status: 301, answer: '' },
+    'returned a redirect (301). Redirects are not followed.',
+  ],
   [
     { result: 'connection', status: 530, reason: 'its tunnel is not running' },
     'cannot be reached: its tunnel is not running.',

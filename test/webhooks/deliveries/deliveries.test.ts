@@ -46,7 +46,10 @@ describe('a delivery', () => {
       await happen();
       for (const { id } of hooks) await attempted(id);
       const [first] = heard.got;
-      expect(first?.body.data).toMatchObject({ vehicleName: 'Truck 1', eventRisk: expect.any(Number) });
+      expect(first?.body.data).toMatchObject({
+        vehicleName: 'Truck 1',
+        eventRisk: expect.any(Number),
+      });
       const later = { sourceUpdatedAt: new Date().toISOString() };
       await send(
         vehicle({ ...later, name: 'Renamed', groups: [] }),
@@ -89,7 +92,9 @@ describe('a delivery', () => {
     expect(requestId).toEqual(expect.any(String));
     await countEvents(env); // a day is counted before it is archived
     await archive(env, Date.now() + 40 * dayMs);
-    expect(await rows('select 1 from safety_events where account_id = ?1', us.accountId)).toEqual([]);
+    expect(await rows('select 1 from safety_events where account_id = ?1', us.accountId)).toEqual(
+      [],
+    );
     expect(await requestOf()).toMatchObject({ requestId });
     await makeDue(hook.id);
     await minute();
@@ -100,7 +105,8 @@ describe('a delivery', () => {
 
   it('that fails is tried again after five seconds, with the same Delivery-Id', async () => {
     heard.responds(
-      ({ headers }) => new Response(null, { status: headers['delivery-attempt'] === '1' ? 503 : 204 }),
+      ({ headers }) =>
+        new Response(null, { status: headers['delivery-attempt'] === '1' ? 503 : 204 }),
     );
     const hook = await register();
     await happen();
@@ -169,7 +175,12 @@ describe('a delivery', () => {
     ['update', (id: string) => us.api.put(`/webhook/${id}`, webhookBody(us))],
   ])('that a worker may still start keeps the %s of its webhook waiting', async (_, change) => {
     const hook = await register();
-    const ours = { webhook_id: hook.id, account_id: us.accountId, status: 'pending', next_attempt_at: 0 };
+    const ours = {
+      webhook_id: hook.id,
+      account_id: us.accountId,
+      status: 'pending',
+      next_attempt_at: 0,
+    };
     await addRows('deliveries', 1, () => ours);
     await claim(hook.id, 1);
     const began = Date.now();

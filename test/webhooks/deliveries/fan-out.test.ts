@@ -12,7 +12,8 @@ const us = worldBefore(beforeEach);
 
 const words = Array.from({ length: 20 }, (_, n) => `Word ${n}`);
 
-const delivered = () => value('select count(*) from deliveries where account_id = ?1', us.accountId);
+const delivered = () =>
+  value('select count(*) from deliveries where account_id = ?1', us.accountId);
 
 it('remembers what remains in rows that can be restored from a backup', async () => {
   const events = Array.from({ length: 500 }, (_, n) =>
@@ -37,7 +38,10 @@ it('remembers what remains in rows that can be restored from a backup', async ()
 
 it('to more webhooks than an invocation has queries for continues at once by a message', async () => {
   const [webhookIds, id, notifications] = [await addWebhooks(us.accountId, 250), newId(), 300];
-  await rows(`update webhooks set filters = '{"minEventRisk":5}' where account_id = ?1`, us.accountId);
+  await rows(
+    `update webhooks set filters = '{"minEventRisk":5}' where account_id = ?1`,
+    us.accountId,
+  );
   await addRows('webhook_connections', webhookIds.length, (i) => ({
     webhook_id: webhookIds[i],
     connection_id: us.connection.id,
@@ -48,7 +52,13 @@ it('to more webhooks than an invocation has queries for continues at once by a m
     `insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
      select ?1, ?2, ?3, 2, json_group_array(json_object('eventId', value, 'level', 0, 'data', json_object('eventRisk', 1))),
        '', ?4 from json_each(?5)`,
-    ...[id, us.accountId, us.connection.id, Date.now(), JSON.stringify([...Array(notifications).keys()])],
+    ...[
+      id,
+      us.accountId,
+      us.connection.id,
+      Date.now(),
+      JSON.stringify([...Array(notifications).keys()]),
+    ],
   );
   const log = listenToLog();
   const [first, second] = [metered(), metered()];

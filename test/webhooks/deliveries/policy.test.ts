@@ -23,14 +23,21 @@ describe('after an attempt', () => {
       { ...failed, result: 'success' as const },
       { ...failed, status: 410 },
     ];
-    expect(ends.map((outcome) => nextAfter(outcome, first, 0, 0).status)).toEqual(['delivered', 'failed']);
+    expect(ends.map((outcome) => nextAfter(outcome, first, 0, 0).status)).toEqual([
+      'delivered',
+      'failed',
+    ]);
   });
 
   it.each([ACCIDENT, EVENT])(
     'the waits of type %i are those of its schedule, and the last attempt is the end',
     (type) => {
-      const waits = scheduleOf(type).map((_, i) => nextAfter(failed, { type, attempts: i + 1 }, 0, 0.5));
-      expect(waits).toEqual(scheduleOf(type).map((nextAttemptAt) => ({ status: 'pending', nextAttemptAt })));
+      const waits = scheduleOf(type).map((_, i) =>
+        nextAfter(failed, { type, attempts: i + 1 }, 0, 0.5),
+      );
+      expect(waits).toEqual(
+        scheduleOf(type).map((nextAttemptAt) => ({ status: 'pending', nextAttemptAt })),
+      );
       expect(nextAfter(failed, { type, attempts: scheduleOf(type).length + 1 }, 0, 0.5)).toEqual({
         status: 'failed',
       });
@@ -60,7 +67,8 @@ describe('after an attempt', () => {
           const wait = scheduleOf(type)[made.attempts - 1] ?? 0;
           const plain = nextAfter(failed, made, 0, random);
           const asked = nextAfter(busy(status, retryAfter), made, 0, random);
-          if (plain.status !== 'pending' || asked.status !== 'pending') throw new Error('not pending');
+          if (plain.status !== 'pending' || asked.status !== 'pending')
+            throw new Error('not pending');
           expect(plain.nextAttemptAt).toBe(Math.round(wait * (0.8 + 0.4 * random)));
           expect(asked.nextAttemptAt).toBeGreaterThanOrEqual(plain.nextAttemptAt);
           expect(asked.nextAttemptAt).toBeLessThanOrEqual(wait * 2);

@@ -7,7 +7,12 @@ import { parsedJson } from '../../../providers/read.ts';
 import { ApiError } from '../client.ts';
 
 /** A line of a file: its number from 1, its record or problem, and the bytes read so far. */
-export type Line = { line: number; record?: unknown; problem?: string | undefined; bytesRead: number };
+export type Line = {
+  line: number;
+  record?: unknown;
+  problem?: string | undefined;
+  bytesRead: number;
+};
 
 /** A line of text, or what is wrong with it. */
 export type Text = { line: number; text: string; problem?: string; bytesRead: number };
@@ -45,7 +50,8 @@ function* rowsOf(lines: Text[], head: Head, isEnd: boolean): Generator<Line> {
     if (isOpen && count < maxLinesOfRow && !(isEnd && count === lines.length)) continue;
     const [{ bytesRead = 0 } = {}] = lines.splice(0, cells ? count : 1).slice(-1);
     const at = { line: first.line, bytesRead };
-    if (!cells) yield { ...at, problem: first.problem ?? cellsOf(first.text, head.separator).problem };
+    if (!cells)
+      yield { ...at, problem: first.problem ?? cellsOf(first.text, head.separator).problem };
     else if (cells.some((cell) => cell !== '')) yield { ...at, ...recordIn(cells, head) };
     count = 0;
   }
@@ -63,7 +69,10 @@ function cellsOf(text: string, delimiter: string): Cells {
     const { code, column } = error as CsvError & { column?: number }; // what csv-parse throws
     const cell = typeof column === 'number' ? `cell ${column + 1}` : 'line';
     const isOpen = code === 'CSV_QUOTE_NOT_CLOSED';
-    return { problem: `${cell} has a quote ${isOpen ? 'that is not closed' : 'in the wrong place'}`, isOpen };
+    return {
+      problem: `${cell} has a quote ${isOpen ? 'that is not closed' : 'in the wrong place'}`,
+      isOpen,
+    };
   }
 }
 
@@ -92,7 +101,9 @@ function headOf({ line, text, problem }: Text, kind?: string): Head {
   return { separator, names, kind };
 }
 
-const columnsOf = new Map<string, Columns>(recordKinds.map(({ kind, recordFields }) => [kind, recordFields]));
+const columnsOf = new Map<string, Columns>(
+  recordKinds.map(({ kind, recordFields }) => [kind, recordFields]),
+);
 
 /** The names of a kind's fields, or of all kinds' without one, as the first line has them. */
 function namesFor(kind: string | undefined): string[] {
@@ -106,7 +117,10 @@ function namesFor(kind: string | undefined): string[] {
 }
 
 /** The record in a row, or what is wrong with it. */
-function recordIn(cells: string[], { names, separator, kind }: Head): Pick<Line, 'record' | 'problem'> {
+function recordIn(
+  cells: string[],
+  { names, separator, kind }: Head,
+): Pick<Line, 'record' | 'problem'> {
   const extra = cells.findIndex((cell, at) => at >= names.length && cell !== '');
   if (extra >= 0)
     return { problem: `cell ${extra + 1} is in no column: the first line names ${names.length}` };
@@ -122,7 +136,10 @@ function recordIn(cells: string[], { names, separator, kind }: Head): Pick<Line,
     if (!inner) record[outer] = typed(holds);
     else {
       const before = isObject(record[outer]) ? record[outer] : {};
-      record[outer] = { ...before, [inner]: typed(isObject(holds) ? (holds[inner] as Scalar) : undefined) };
+      record[outer] = {
+        ...before,
+        [inner]: typed(isObject(holds) ? (holds[inner] as Scalar) : undefined),
+      };
     }
   }
   return { record };

@@ -1,5 +1,12 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import {
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core';
 import type { Quotas } from './types.ts';
 
 export const accounts = sqliteTable(
@@ -63,7 +70,9 @@ export const connections = sqliteTable(
       .on(t.accountId, t.externalId)
       .where(sql`${t.externalId} is not null`),
     index('connections_by_account').on(t.accountId, t.createdAt, t.id),
-    index('connections_with_problems').on(t.accountId, t.createdAt, t.id).where(sql`${t.healthStatus} <> 1`),
+    index('connections_with_problems')
+      .on(t.accountId, t.createdAt, t.id)
+      .where(sql`${t.healthStatus} <> 1`),
   ],
 );
 
@@ -89,7 +98,9 @@ export const tokens = sqliteTable(
   (t) => [
     uniqueIndex('tokens_by_hash').on(t.hash),
     index('tokens_by_account').on(t.accountId, t.createdAt, t.id),
-    index('tokens_active').on(t.accountId, t.scope, t.createdAt, t.id).where(sql`${t.revokedAt} is null`),
+    index('tokens_active')
+      .on(t.accountId, t.scope, t.createdAt, t.id)
+      .where(sql`${t.revokedAt} is null`),
     index('tokens_active_by_connection')
       .on(t.connectionId, t.createdAt, t.id)
       .where(sql`${t.revokedAt} is null`),
@@ -170,7 +181,10 @@ export const invitations = sqliteTable(
     /** 0: somebody had emailed them within the hour. */
     emailed: integer({ mode: 'boolean' }).notNull(),
   },
-  (t) => [primaryKey({ columns: [t.accountId, t.id] }), index('invitations_by_email').on(t.email, t.sentAt)],
+  (t) => [
+    primaryKey({ columns: [t.accountId, t.id] }),
+    index('invitations_by_email').on(t.email, t.sentAt),
+  ],
 );
 
 export const signInLinks = sqliteTable(

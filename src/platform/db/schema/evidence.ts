@@ -44,6 +44,8 @@ export const evidence = sqliteTable(
     index('evidence_by_account').on(t.accountId, t.state, t.createdAt, t.id),
     index('evidence_by_connection').on(t.connectionId, t.id),
     index('evidence_waiting').on(t.accountId, t.nextAt, t.id).where(sql`${t.nextAt} is not null`),
-    index('evidence_lanes').on(t.accountId, t.lane, t.nextAt, t.id).where(sql`${t.nextAt} is not null`),
+    index('evidence_lanes')
+      .on(t.accountId, t.lane, t.nextAt, t.id)
+      .where(sql`${t.nextAt} is not null`),
   ],
 );

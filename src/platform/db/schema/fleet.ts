@@ -1,5 +1,13 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import {
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core';
 import { connections } from './accounts.ts';
 
 export const vehicles = sqliteTable(
@@ -34,8 +42,12 @@ export const vehicles = sqliteTable(
   },
   (t) => [
     index('vehicles_by_connection').on(t.connectionId, t.createdAt, t.id),
-    index('vehicles_by_vin').on(t.accountId, t.vin, t.createdAt, t.id).where(sql`${t.vin} is not null`),
-    uniqueIndex('vehicles_by_external').on(t.accountId, t.externalId).where(sql`${t.externalId} is not null`),
+    index('vehicles_by_vin')
+      .on(t.accountId, t.vin, t.createdAt, t.id)
+      .where(sql`${t.vin} is not null`),
+    uniqueIndex('vehicles_by_external')
+      .on(t.accountId, t.externalId)
+      .where(sql`${t.externalId} is not null`),
   ],
 );
 
@@ -136,8 +148,16 @@ export const safetyEvents = sqliteTable(
     withdrawn: integer(),
   },
   (t) => [
-    index('safety_events_by_connection').on(sql`unhex(substr(${t.connectionId}, -12))`, t.startedAt, t.id),
-    index('safety_events_by_vehicle').on(sql`unhex(substr(${t.vehicleId}, -12))`, t.startedAt, t.id),
+    index('safety_events_by_connection').on(
+      sql`unhex(substr(${t.connectionId}, -12))`,
+      t.startedAt,
+      t.id,
+    ),
+    index('safety_events_by_vehicle').on(
+      sql`unhex(substr(${t.vehicleId}, -12))`,
+      t.startedAt,
+      t.id,
+    ),
     index('safety_events_by_driver')
       .on(sql`unhex(substr(${t.driverId}, -12))`, t.startedAt, t.id)
       .where(sql`${t.driverId} is not null`),
@@ -192,7 +212,9 @@ export const accidents = sqliteTable(
     sourceId: text('source_id'),
   },
   (t) => [
-    index('accidents_by_driver').on(t.driverId, t.eventTime, t.id).where(sql`${t.driverId} is not null`),
+    index('accidents_by_driver')
+      .on(t.driverId, t.eventTime, t.id)
+      .where(sql`${t.driverId} is not null`),
     index('accidents_by_account').on(t.accountId, t.eventTime, t.id),
     index('accidents_by_connection').on(t.connectionId, t.eventTime, t.id),
     index('accidents_open')

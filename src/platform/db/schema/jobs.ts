@@ -55,7 +55,10 @@ export const deletions = sqliteTable(
     /** Why its step failed, until that is done. */
     problem: text(),
   },
-  (t) => [index('deletions_by_account').on(t.accountId, t.kind), index('deletions_due').on(t.dueAt)],
+  (t) => [
+    index('deletions_by_account').on(t.accountId, t.kind),
+    index('deletions_due').on(t.dueAt),
+  ],
 );
 
 export const moves = sqliteTable('moves', {

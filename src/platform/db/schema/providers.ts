@@ -1,5 +1,12 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import {
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core';
 import { accounts, connections } from './accounts.ts';
 
 export const pulls = sqliteTable(
@@ -86,6 +93,8 @@ export const connectLinks = sqliteTable(
   (t) => [
     uniqueIndex('connect_links_by_hash').on(t.hash),
     index('connect_links_by_account').on(t.accountId, t.createdAt, t.id),
-    index('connect_links_by_connection').on(t.connectionId).where(sql`${t.connectionId} is not null`),
+    index('connect_links_by_connection')
+      .on(t.connectionId)
+      .where(sql`${t.connectionId} is not null`),
   ],
 );

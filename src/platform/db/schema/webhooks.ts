@@ -1,5 +1,12 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import {
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core';
 import { accounts, connections } from './accounts.ts';
 import type { Sealed } from './types.ts';
 
@@ -105,7 +112,9 @@ export const deliveries = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.webhookId, t.id] }),
-    index('deliveries_due').on(t.webhookId, t.priority, t.nextAttemptAt).where(sql`${t.status} = 'pending'`),
+    index('deliveries_due')
+      .on(t.webhookId, t.priority, t.nextAttemptAt)
+      .where(sql`${t.status} = 'pending'`),
     index('deliveries_failed').on(t.webhookId, t.id).where(sql`${t.status} = 'failed'`),
     index('deliveries_cancelled').on(t.webhookId, t.id).where(sql`${t.status} = 'cancelled'`),
     index('deliveries_retrying')
@@ -183,7 +192,9 @@ export const webhookHours = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.webhookId, t.slot] }),
-    index('webhook_hours_newly_failed').on(t.webhookId, t.slot).where(sql`${t.failed} > ${t.noticed}`),
+    index('webhook_hours_newly_failed')
+      .on(t.webhookId, t.slot)
+      .where(sql`${t.failed} > ${t.noticed}`),
     index('webhook_hours_of_accidents').on(t.hour).where(sql`${t.accidents} > 0`),
   ],
 );

@@ -5,7 +5,9 @@
 export function clusters(points, distance) {
   const groups = [];
   for (const point of points) {
-    const group = groups.find(([first]) => Math.hypot(first.x - point.x, first.y - point.y) < distance);
+    const group = groups.find(
+      ([first]) => Math.hypot(first.x - point.x, first.y - point.y) < distance,
+    );
     if (group) group.push(point);
     else groups.push([point]);
   }

@@ -25,7 +25,10 @@ for (const figure of document.querySelectorAll('[data-map]')) inView.observe(fig
 const showList = (figure) => figure.classList.add('map-failed');
 
 async function draw(figure) {
-  const [maplibre] = await Promise.all([import('./maplibre-gl.mjs'), stylesheet('./maplibre-gl.css')]);
+  const [maplibre] = await Promise.all([
+    import('./maplibre-gl.mjs'),
+    stylesheet('./maplibre-gl.css'),
+  ]);
   const element = figure.querySelector('.map');
   const points = [...figure.querySelectorAll('[data-at]')].map(pointOf);
   const { style: tiles, line } = figure.dataset;

@@ -21,7 +21,8 @@ export function pinsOn(element, points, map) {
     for (const group of groupsOn(map, points)) {
       const key = group.join();
       const those = group.map((i) => points[i]);
-      const pin = before.get(key) ?? (those.length === 1 ? pinOf(those[0]) : clusterOf(those, part));
+      const pin =
+        before.get(key) ?? (those.length === 1 ? pinOf(those[0]) : clusterOf(those, part));
       pins.set(key, pin);
       const { x, y } = map.project(middle(those));
       // Between whole pixels it would be blurred; on them it would stutter as it moves.
@@ -44,7 +45,9 @@ export function pinsOn(element, points, map) {
 function groupsOn(map, points) {
   const placed = points.map(({ at, here }, i) => ({ ...map.project(at), here, i }));
   const [here, others] = [true, false].map((is) => placed.filter((point) => point.here === is));
-  return [...clusters(others, distance), ...here.map((one) => [one])].map((group) => group.map(({ i }) => i));
+  return [...clusters(others, distance), ...here.map((one) => [one])].map((group) =>
+    group.map(({ i }) => i),
+  );
 }
 
 function middle(points) {

@@ -83,18 +83,37 @@ export async function webhookActivity(
   const own = ownWebhookId(caller, webhookId);
   const identity = JSON.stringify([webhookId, state, type]);
   const part = search
-    ? { events: eventsFoundBy(caller, webhookId, search.trim()), limit: maxFound, most: maxLookedAt }
-    : { state, type, place: before === undefined ? undefined : decodeCursor(before, identity), limit };
-  const { rows, hours, times, receivers, counts, connections } = await asCaller(env, caller, (db) => ({
-    rows: selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...part }),
-    hours: selectHours(db, sql`select ${own} as id`, countedHours, now),
-    times: selectTimes(db, sql`select ${own} as id`),
-    receivers: selectReceivers(db, sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`, now),
-    counts: selectCounts(db, own),
-    connections: read<{ name: string }>(db)`select coalesce(c.name, c.tsp) as name from webhook_connections wc
+    ? {
+        events: eventsFoundBy(caller, webhookId, search.trim()),
+        limit: maxFound,
+        most: maxLookedAt,
+      }
+    : {
+        state,
+        type,
+        place: before === undefined ? undefined : decodeCursor(before, identity),
+        limit,
+      };
+  const { rows, hours, times, receivers, counts, connections } = await asCaller(
+    env,
+    caller,
+    (db) => ({
+      rows: selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...part }),
+      hours: selectHours(db, sql`select ${own} as id`, countedHours, now),
+      times: selectTimes(db, sql`select ${own} as id`),
+      receivers: selectReceivers(
+        db,
+        sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`,
+        now,
+      ),
+      counts: selectCounts(db, own),
+      connections: read<{ name: string }>(
+        db,
+      )`select coalesce(c.name, c.tsp) as name from webhook_connections wc
             cross join connections c on c.id = wc.connection_id
             where wc.webhook_id = ${own} and c.account_id = ${caller.accountId} limit ${namedConnections}`,
-  }));
+    }),
+  );
   const [receiver] = receivers;
   const { page, end } = cutScan(rows, part.limit, search ? maxLookedAt : maxScanned);
   return {

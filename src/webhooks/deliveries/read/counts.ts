@@ -15,7 +15,13 @@ export type Tally = {
   accidentsInTime: number;
 };
 
-export const noTally: Tally = { delivered: 0, failed: 0, retried: 0, accidents: 0, accidentsInTime: 0 };
+export const noTally: Tally = {
+  delivered: 0,
+  failed: 0,
+  retried: 0,
+  accidents: 0,
+  accidentsInTime: 0,
+};
 
 /** A tally of one hour since 1970. */
 export type HourTally = Tally & { hour: number };
@@ -56,7 +62,8 @@ export const addTallies = (tallies: Tally[]): Tally =>
   );
 
 /** How many attempts a tally counts. */
-export const attemptsIn = ({ delivered, failed, retried }: Tally): number => delivered + failed + retried;
+export const attemptsIn = ({ delivered, failed, retried }: Tally): number =>
+  delivered + failed + retried;
 
 /** SQL that adds to the counters of an hour, which replaces the one 30 days before it. */
 const addedUp = sql.raw(`

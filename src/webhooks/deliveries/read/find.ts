@@ -53,7 +53,9 @@ export async function listDeliveries(
 
 type ReceiverOf = Pick<Receiver, 'url' | 'openUntil' | 'pausedAt'> & { name: string | null };
 
-const receiverOf = (now: number) => sql`'name', w.name, 'url', w.url, 'pausedAt', w.paused_at, 'openUntil',
+const receiverOf = (
+  now: number,
+) => sql`'name', w.name, 'url', w.url, 'pausedAt', w.paused_at, 'openUntil',
   (select open_until from webhook_health h where h.webhook_id = w.id and open_until > ${now})`;
 
 export type DeliveryOfEvent = ListedDelivery & ReceiverOf;
@@ -94,7 +96,9 @@ export async function deliveriesOf(
   return {
     deliveries: deliveries.sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
     complete: !end,
-    unnotified: unnotified.filter(({ id }) => !deliveries.some(({ webhookId }) => webhookId === id)),
+    unnotified: unnotified.filter(
+      ({ id }) => !deliveries.some(({ webhookId }) => webhookId === id),
+    ),
     alerted,
     recipients: deliveries[0]?.recipients ?? [],
     isCovered: covered[0]?.isCovered !== 0,
@@ -142,7 +146,11 @@ export async function afterAttempt(env: Env, caller: Caller, key: DeliveryKey, s
 }
 
 /** The webhook of a delivery: one seek for each. @throws Refusal: unauthenticated, forbidden */
-export async function webhookOfDelivery(env: Env, caller: Caller, id: string): Promise<string | undefined> {
+export async function webhookOfDelivery(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<string | undefined> {
   const [found] = await rowsFor<{ webhookId: string }>(env, caller)`
     select d.webhook_id as webhookId from webhooks w
     cross join deliveries d on d.webhook_id = w.id and d.id = ${id}

@@ -1,5 +1,10 @@
 import { sql } from 'drizzle-orm';
-import { type CursorKeys, decodeCursor, encodeCursor, invalidCursor } from '../../../platform/db/cursor.ts';
+import {
+  type CursorKeys,
+  decodeCursor,
+  encodeCursor,
+  invalidCursor,
+} from '../../../platform/db/cursor.ts';
 import { refuseUnless } from '../../../platform/db/database.ts';
 import type { Caller } from '../../../platform/db/guard.ts';
 import { cutScan } from '../../../platform/db/pages.ts';
@@ -47,7 +52,8 @@ export async function readDeliveries(
 
 /** A delivery as clients list it. */
 export const summaryOf = (delivery: ListedDelivery): DeliverySummary => {
-  const { id, webhookId, eventId, type, status, attempts, nextAttemptAt, createdAt, last } = delivery;
+  const { id, webhookId, eventId, type, status, attempts, nextAttemptAt, createdAt, last } =
+    delivery;
   return {
     ...{ id, webhookId, eventId, type },
     level: accidentLevels.find((known) => known === delivery.level) ?? null,

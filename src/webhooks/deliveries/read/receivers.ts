@@ -44,7 +44,12 @@ export async function listReceivers(
 }
 
 /** The receivers of the webhooks that `which` selects, oldest first, with more columns of `w`. */
-export const selectReceivers = <More = unknown>(db: Database, which: SQL, now: number, more?: SQL) =>
+export const selectReceivers = <More = unknown>(
+  db: Database,
+  which: SQL,
+  now: number,
+  more?: SQL,
+) =>
   read<StoredReceiver & More>(db)`
     select w.id, w.url, coalesce(h.failures, 0) as failures,
       iif(h.open_until > ${now}, h.open_until, null) as openUntil,

@@ -75,7 +75,11 @@ export async function replay(
   const { from, to, oldest, candidates } = rangeOf(env, caller, webhookId, selection);
   let replayed = 0;
   let next: string | undefined = later(from, oldest);
-  for (let looked = 0; looked < maxReplayedPerCall && next !== undefined; looked += replayedPerChunk) {
+  for (
+    let looked = 0;
+    looked < maxReplayedPerCall && next !== undefined;
+    looked += replayedPerChunk
+  ) {
     const chunk = candidates(next, to, replayedPerChunk);
     const { seen, changed } = await asCaller(env, caller, (db) => ({
       seen: read<{ looked: number; last: string }>(db)`
@@ -86,7 +90,9 @@ export async function replay(
       audited:
         replayed > 0
           ? undefined
-          : audit(db, caller, 'changed', 'webhooks', sql`id = ${webhookId} and changes() > 0`, ['replayed']),
+          : audit(db, caller, 'changed', 'webhooks', sql`id = ${webhookId} and changes() > 0`, [
+              'replayed',
+            ]),
       probe: looked > 0 ? undefined : allowProbe(db, ownWebhookId(caller, webhookId), now),
     }));
     replayed += changed.meta.changes;
@@ -97,7 +103,11 @@ export async function replay(
 }
 
 /** Replays one finished delivery. @throws Refusal: invalid, unauthenticated, forbidden, unavailable */
-export async function replayOne(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<Replayed> {
+export async function replayOne(
+  env: Env,
+  caller: Caller,
+  { webhookId, id }: DeliveryKey,
+): Promise<Replayed> {
   const done = await replay(env, caller, webhookId, { id, includeDelivered: true });
   if (done.replayed > 0) return done;
   const found = await findDelivery(env, caller, { webhookId, id });
@@ -113,7 +123,11 @@ export async function replayOne(env: Env, caller: Caller, { webhookId, id }: Del
  * Makes a delivery that waits for a retry due now, and lets a probe through its circuit.
  * @throws Refusal: invalid, when it is finished or its webhook paused; unauthenticated, forbidden, unavailable
  */
-export async function sendNow(env: Env, caller: Caller, { webhookId, id }: DeliveryKey): Promise<void> {
+export async function sendNow(
+  env: Env,
+  caller: Caller,
+  { webhookId, id }: DeliveryKey,
+): Promise<void> {
   const whose = ownWebhookId(caller, webhookId);
   const now = Date.now();
   const isPending = sql`webhook_id = ${whose} and id = ${id} and status = 'pending'`;

@@ -1,6 +1,13 @@
 import * as v from 'valibot';
 import { TimeOrDay, UtcTime, Uuid, Whole } from '../../../platform/fields.ts';
-import { Limit, QueryChoice, QueryCode, QueryCursor, QueryId, QueryTime } from '../../../platform/query.ts';
+import {
+  Limit,
+  QueryChoice,
+  QueryCode,
+  QueryCursor,
+  QueryId,
+  QueryTime,
+} from '../../../platform/query.ts';
 import { AccidentNotification, EventNotification } from '../../notifications/payloads.ts';
 import { accidentLevels, notificationTypes } from '../../notifications/types.ts';
 import { statuses } from '../policy.ts';

@@ -6,7 +6,12 @@ import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { createdAtOf, firstIdAt } from '../../../platform/db/ids.ts';
 import { type Scanned, scan } from '../../../platform/db/pages.ts';
 import { notificationOf, notifiedOf } from '../../notifications/of-delivery.ts';
-import { EVENT, EVENT_LEVEL, type NotificationType, typeOfLevel } from '../../notifications/types.ts';
+import {
+  EVENT,
+  EVENT_LEVEL,
+  type NotificationType,
+  typeOfLevel,
+} from '../../notifications/types.ts';
 import { isOwned } from '../../stored.ts';
 import { type Attempt, fromStored, type statuses } from '../policy.ts';
 
@@ -105,7 +110,9 @@ export function selectDeliveries(db: Database, caller: Caller, query: ListQuery)
   );
   const passes = and(
     order.filter,
-    type === undefined ? undefined : sql.raw(`d.level ${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`),
+    type === undefined
+      ? undefined
+      : sql.raw(`d.level ${type === EVENT ? '=' : '>'} ${EVENT_LEVEL}`),
     order.byTime ? undefined : range,
     isOfOwn(caller),
   );
@@ -184,7 +191,10 @@ function orderOf(accountId: string, { events, state, newestFirst = false }: List
 }
 
 /** SQL for whether a delivery comes after a place. @throws Refusal: invalid, for no such place */
-function isAfter({ keys, least, descending }: ReadOrder, [webhookId, first, ...others]: CursorKeys): SQL {
+function isAfter(
+  { keys, least, descending }: ReadOrder,
+  [webhookId, first, ...others]: CursorKeys,
+): SQL {
   if (typeof first !== typeof least || others.length !== keys.length - 1) throw invalidCursor();
   const own = sql`(${sql.join(keys, sql`, `)})`;
   const rest = sql.join(others.map((value) => sql`, ${value}`));

@@ -46,7 +46,12 @@ export const percentile = (times: number[], share: number): number | null =>
   times.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(share * times.length) - 1)] ?? null;
 
 /** How long some deliveries waited, in ms: infinite for what never happened. `inTime` is a share. */
-export type Waits = { count: number; inTime: number | null; firstAttempt: number[]; delivered: number[] };
+export type Waits = {
+  count: number;
+  inTime: number | null;
+  firstAttempt: number[];
+  delivered: number[];
+};
 
 /** How long accidents and events waited, without tests, replays and cancelled ones. What waits counts with its age. */
 export function waitsIn(deliveries: Timed[], now: number): { accidents: Waits; events: Waits } {

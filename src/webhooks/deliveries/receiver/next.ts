@@ -46,7 +46,9 @@ export function next(before: ReceiverState, shown: Shown, now: number): Receiver
     lastFailure: failed ? failureOf(failed) : before.lastFailure,
   };
   const opens = inARow > 0 && failures >= policy.circuitAfter && after.openUntil <= now;
-  return opens ? opened(after, shown.accidentWaits, now) : { ...after, window: nextWindow(before, shown) };
+  return opens
+    ? opened(after, shown.accidentWaits, now)
+    : { ...after, window: nextWindow(before, shown) };
 }
 
 /** Opens the circuit: briefly, then for twice as long each time, but not for long while an accident waits. */
@@ -61,7 +63,10 @@ function opened(state: ReceiverState, accidentWaits: boolean, now: number): Rece
 }
 
 /** Halves the window at overload, and doubles it when more is due and all respond in time. */
-function nextWindow({ window }: ReceiverState, { attempts, more, ceiling, ...seen }: Shown): number {
+function nextWindow(
+  { window }: ReceiverState,
+  { attempts, more, ceiling, ...seen }: Shown,
+): number {
   // Workers that saw the same window change it once.
   if (attempts.some(isOverload)) return Math.min(window, Math.max(1, seen.window >> 1));
   const widens = more && window === seen.window && attempts.every(isInTime);
@@ -71,7 +76,8 @@ function nextWindow({ window }: ReceiverState, { attempts, more, ceiling, ...see
 const isSuccess = ({ result }: Attempt): boolean => result === 'success';
 const isOverload = ({ result, status = 0 }: Attempt): boolean =>
   result === 'timeout' || status === 429 || status >= 500;
-const isInTime = (attempt: Attempt): boolean => isSuccess(attempt) && attempt.durationMs <= policy.inTimeMs;
+const isInTime = (attempt: Attempt): boolean =>
+  isSuccess(attempt) && attempt.durationMs <= policy.inTimeMs;
 const failureOf = ({ result, status, reason }: Attempt) => ({
   result,
   ...(status && { status }),

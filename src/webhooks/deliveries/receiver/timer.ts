@@ -10,7 +10,11 @@ import { asState, readState, writeState } from './store.ts';
 export type Idle = { state: string; lookedAt: number; hasRetry: boolean };
 
 /** Has the queue wake an idle webhook when its circuit lets a call through, or a delivery is due. */
-export async function setTimer(env: Env, wake: Wake, { state, lookedAt, hasRetry }: Idle): Promise<void> {
+export async function setTimer(
+  env: Env,
+  wake: Wake,
+  { state, lookedAt, hasRetry }: Idle,
+): Promise<void> {
   const { webhookId, accidents = false } = wake;
   const db = openDatabase(env);
   // One message names the first retry only, and a level of an accident may wait for the one before.
@@ -22,7 +26,13 @@ export async function setTimer(env: Env, wake: Wake, { state, lookedAt, hasRetry
 }
 
 /** Stores the timer in a receiver's state, as it was read, and sends its message. */
-async function store(env: Env, db: Database, wake: Wake, state: string, dueAt: number | null): Promise<void> {
+async function store(
+  env: Env,
+  db: Database,
+  wake: Wake,
+  state: string,
+  dueAt: number | null,
+): Promise<void> {
   const { accountId, webhookId, accidents: accidentWaits = false } = wake;
   const now = Date.now();
   const before = asState(state);
@@ -42,6 +52,8 @@ async function store(env: Env, db: Database, wake: Wake, state: string, dueAt: n
 
 /** When the next delivery of a webhook becomes due after a time; null if there is none. */
 async function nextDueAt(db: Database, webhookId: string, after: number): Promise<number | null> {
-  const [row] = await read<{ at: number | null }>(db)`select ${firstDueOf(sql`${webhookId}`, after)} as at`;
+  const [row] = await read<{ at: number | null }>(
+    db,
+  )`select ${firstDueOf(sql`${webhookId}`, after)} as at`;
   return row?.at ?? null;
 }

@@ -50,7 +50,9 @@ export async function authorizer(
   };
   let known = read().catch(() => undefined); // its key is gone
   return async (until, refused) => {
-    const next = known.then((now) => (now && isGood(now, refused) ? now : renew(until, now?.inBody)));
+    const next = known.then((now) =>
+      now && isGood(now, refused) ? now : renew(until, now?.inBody),
+    );
     known = next;
     return next;
   };

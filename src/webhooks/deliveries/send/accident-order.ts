@@ -9,7 +9,13 @@ type Level = { eventId: string; level: number };
 const lastLevel = 3;
 
 /** Makes new levels wait up to a minute for a lower one that is pending for the same webhook. */
-export const holdLevels = (db: Database, levels: SQL, webhooks: SQL, createdAt: number, now: number) =>
+export const holdLevels = (
+  db: Database,
+  levels: SQL,
+  webhooks: SQL,
+  createdAt: number,
+  now: number,
+) =>
   write(db)`
     update deliveries set next_attempt_at = ${now + levelWaitMs}
     where (webhook_id, id) in (

@@ -29,7 +29,8 @@ export async function prepareCalls(
     const at = Date.now();
     // `data` is JSON already; parsing and writing it again would cost CPU.
     const body = `{"timestamp":"${new Date(at).toISOString()}","type":${call.type},"data":${call.data}}`;
-    const signature = keys.length > 0 ? await signatureHeaders(keys, { id: call.id, at, body }) : {};
+    const signature =
+      keys.length > 0 ? await signatureHeaders(keys, { id: call.id, at, body }) : {};
     const headers = {
       ...common,
       'Delivery-Id': call.id,
@@ -49,8 +50,13 @@ export async function prepareCalls(
 }
 
 /** The headers of every call, as a plain object: `Headers` are slower to copy. */
-export function headersFor(custom: Record<string, string>, isAuthorized: boolean): Record<string, string> {
-  const sent = Object.entries(custom).filter(([name]) => !isAuthorized || !/^authorization$/i.test(name));
+export function headersFor(
+  custom: Record<string, string>,
+  isAuthorized: boolean,
+): Record<string, string> {
+  const sent = Object.entries(custom).filter(
+    ([name]) => !isAuthorized || !/^authorization$/i.test(name),
+  );
   const isNamed = sent.some(([name]) => /^user-agent$/i.test(name));
   return {
     ...(!isNamed && { 'User-Agent': `FleetDataService/${version}` }),

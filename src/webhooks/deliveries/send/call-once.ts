@@ -30,7 +30,11 @@ export async function firstKiB(response: Response, token?: string): Promise<stri
 }
 
 /** The text that arrives within so many ms, until that is `maxBytes`. */
-export async function beginningOf({ body }: Response, maxBytes: number, ms: number): Promise<string> {
+export async function beginningOf(
+  { body }: Response,
+  maxBytes: number,
+  ms: number,
+): Promise<string> {
   if (!body) return '';
   const reader = body.getReader();
   const decoder = new TextDecoder();

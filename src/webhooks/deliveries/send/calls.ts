@@ -35,7 +35,8 @@ export function callsOf(env: Env, webhookId: string) {
   const end = (recorded: Recorded) => {
     const { attempt, status, nextAttemptAt = 0 } = recorded;
     if (attempt)
-      responseMs = responseMs === undefined ? attempt.durationMs : (3 * responseMs + attempt.durationMs) / 4;
+      responseMs =
+        responseMs === undefined ? attempt.durationMs : (3 * responseMs + attempt.durationMs) / 4;
     hasRetry ||= status === 'pending' && nextAttemptAt > Date.now();
     ended.push(recorded);
   };
@@ -108,7 +109,8 @@ async function attempted(
   const at = Date.now();
   if (!make) return { delivery, status: 'pending', nextAttemptAt: at + afterFaultMs };
   const attempts = delivery.attempts + 1;
-  const outcome = at <= startBy ? await make({ id, attempt: attempts, type, data, startBy }) : undefined;
+  const outcome =
+    at <= startBy ? await make({ id, attempt: attempts, type, data, startBy }) : undefined;
   const now = Date.now();
   if (!outcome) return { delivery, status: 'pending', nextAttemptAt: now };
   const attempt = { at, durationMs: now - at, ...outcome };

@@ -1,6 +1,11 @@
 import { sql } from 'drizzle-orm';
 import type { Sealed } from '../../../platform/crypto.ts';
-import { type Database, type Results, read, writeReturning } from '../../../platform/db/database.ts';
+import {
+  type Database,
+  type Results,
+  read,
+  writeReturning,
+} from '../../../platform/db/database.ts';
 import { webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { type PlainField, plainFields } from '../../fields.ts';
 import { isFirst, notificationOf, typeOf } from '../../notifications/of-delivery.ts';
@@ -8,7 +13,14 @@ import { typeOfLevel } from '../../notifications/types.ts';
 import type { WebhookInput } from '../../schema.ts';
 import { dueDeliveries } from '../due.ts';
 import { type ClaimedDelivery, firstWindow, leaseMs } from '../policy.ts';
-import { callsLeft, ceilingOf, ofReceiver, stateOf, useUpCalls, windowOf } from '../receiver/store.ts';
+import {
+  callsLeft,
+  ceilingOf,
+  ofReceiver,
+  stateOf,
+  useUpCalls,
+  windowOf,
+} from '../receiver/store.ts';
 
 /** How a webhook is called: its plain fields, and its secrets, encrypted. */
 export type CallSettings = Pick<WebhookInput, PlainField> & {
@@ -111,7 +123,10 @@ type ClaimedRow = Omit<ClaimedDelivery, 'type' | 'data' | 'requestId' | 'wanted'
 export type Claim = { webhook: ClaimedWebhook | undefined; claimed: ClaimedDelivery[] };
 
 /** Combines the results of `claimStatements`. */
-export const readClaim = ({ rows, webhooks }: Results<ReturnType<typeof claimStatements>>): Claim => ({
+export const readClaim = ({
+  rows,
+  webhooks,
+}: Results<ReturnType<typeof claimStatements>>): Claim => ({
   webhook: webhooks[0],
   claimed: rows.map(asClaimed),
 });

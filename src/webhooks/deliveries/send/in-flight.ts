@@ -19,7 +19,11 @@ export async function untilNoCallStarts(env: Env, webhookIds: string[]): Promise
 }
 
 /** Until when deliveries of an account are claimed: then all are recorded. Null if none is. */
-export async function claimedUntilOf(env: Env, accountId: string, atMost?: number): Promise<number | null> {
+export async function claimedUntilOf(
+  env: Env,
+  accountId: string,
+  atMost?: number,
+): Promise<number | null> {
   const now = Date.now();
   const [row] = await read<{ until: number | null }>(openDatabase(env))`
     with ${allWebhooks}

@@ -46,14 +46,25 @@ const longestTarget = 200;
 export function outcomeOf({ status, headers }: Response, answer: string, url: string): Outcome {
   if (status >= 200 && status < 300) return { result: 'success', status, answer };
   if (status >= 300 && status < 400)
-    return { result: 'redirect', status, answer, ...because(targetOf(headers.get('location'), url)) };
+    return {
+      result: 'redirect',
+      status,
+      answer,
+      ...because(targetOf(headers.get('location'), url)),
+    };
   const unreached = networkFailures[status];
   const error = plainError.exec(answer) ?? (unreached && jsonError.exec(answer));
   const code = Number(error?.[1]);
   if (unreached && error)
-    return { result: nameErrors.includes(code) ? 'dns' : unreached, status, ...because(inWords(code)) };
+    return {
+      result: nameErrors.includes(code) ? 'dns' : unreached,
+      status,
+      ...because(inWords(code)),
+    };
   const isChallenge = headers.get('cf-mitigated') === 'challenge';
-  const reason = isChallenge ? 'its firewall asks for a check that only a browser can pass' : inWords(code);
+  const reason = isChallenge
+    ? 'its firewall asks for a check that only a browser can pass'
+    : inWords(code);
   const retryAfter = parseRetryAfter(headers.get('retry-after'), Date.now());
   return { result: 'status', status, answer, retryAfter, ...because(reason) };
 }
@@ -62,7 +73,9 @@ const because = (reason: string | undefined) => (reason === undefined ? {} : { r
 
 /** Codes below 1000 repeat the status. */
 const inWords = (code: number): string | undefined =>
-  code >= 1000 ? [cloudflareErrors[code], `Cloudflare error ${code}`].filter(Boolean).join(': ') : undefined;
+  code >= 1000
+    ? [cloudflareErrors[code], `Cloudflare error ${code}`].filter(Boolean).join(': ')
+    : undefined;
 
 /** Where a redirect leads, without what may be secret: user, password, query and fragment. */
 function targetOf(location: string | null, from: string): string | undefined {

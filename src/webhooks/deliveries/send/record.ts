@@ -1,6 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { type Database, write } from '../../../platform/db/database.ts';
-import { accidentPauseMs, maxRetriedAtOnce, type Recorded, retrySoonMs, toStored } from '../policy.ts';
+import {
+  accidentPauseMs,
+  maxRetriedAtOnce,
+  type Recorded,
+  retrySoonMs,
+  toStored,
+} from '../policy.ts';
 import { attemptsIn, countOutcomes, tallyOf } from '../read/counts.ts';
 import { nextLevels } from './accident-order.ts';
 
@@ -20,13 +26,16 @@ export function recordStatements(
 ) {
   const [first] = outcomes;
   const tally = tallyOf(outcomes);
-  const ended = outcomes.flatMap(({ status, delivery }) => (status === 'pending' ? [] : [delivery]));
+  const ended = outcomes.flatMap(({ status, delivery }) =>
+    status === 'pending' ? [] : [delivery],
+  );
   const due = [
     nextLevels(webhookId, ended, now),
     recovered && waitingRetries(webhookId, recovered, now),
   ].filter((keys) => keys !== undefined);
   return {
-    counted: attemptsIn(tally) > 0 ? countOutcomes(db, webhookId, tally, first?.delivery, now) : undefined,
+    counted:
+      attemptsIn(tally) > 0 ? countOutcomes(db, webhookId, tally, first?.delivery, now) : undefined,
     recorded: first && recordOutcomes(db, outcomes, now),
     madeDue: due.length > 0 ? makeDue(db, sql.join(due, sql` union all `), now) : undefined,
   };

@@ -68,7 +68,9 @@ const problem = (does: string, inBody: boolean): Token => ({
 });
 
 /** A token, or what the endpoint does instead. A refusal may be of how the client was sent. */
-type Asked = { value: string; goodUntil: number } | { value?: never; does: string; isRefusal?: boolean };
+type Asked =
+  | { value: string; goodUntil: number }
+  | { value?: never; does: string; isRefusal?: boolean };
 
 /** Basic is refused with the first two by the RFC, and with the others by real endpoints. */
 const refusals = [400, 401, 403, 415, 422];
@@ -100,7 +102,8 @@ async function ask(env: Env, client: OAuthClient, until: number, inBody: boolean
   const { result, status, reason } = outcome;
   const granted = result === 'success' ? granting(outcome.answer) : undefined;
   if (granted?.value !== undefined) {
-    const life = granted.seconds > 0 ? Math.min(granted.seconds * 1000, longestLifeMs) : usualLifeMs;
+    const life =
+      granted.seconds > 0 ? Math.min(granted.seconds * 1000, longestLifeMs) : usualLifeMs;
     return { value: granted.value, goodUntil: Math.round(at + life - Math.min(life / 5, spareMs)) };
   }
   const says = granted?.says ?? (result === 'redirect' ? [] : errorIn(outcome.answer));
@@ -112,8 +115,13 @@ async function ask(env: Env, client: OAuthClient, until: number, inBody: boolean
 }
 
 /** The client as HTTP Basic has it. */
-function credentialOf({ clientId, clientSecret }: Pick<OAuthClient, 'clientId' | 'clientSecret'>): string {
-  const pair = [clientId, clientSecret].map((text) => new URLSearchParams([['', text]]).toString().slice(1));
+function credentialOf({
+  clientId,
+  clientSecret,
+}: Pick<OAuthClient, 'clientId' | 'clientSecret'>): string {
+  const pair = [clientId, clientSecret].map((text) =>
+    new URLSearchParams([['', text]]).toString().slice(1),
+  );
   return btoa(pair.join(':'));
 }
 
@@ -167,10 +175,20 @@ export function shown(
   if (typeof said !== 'string') return '';
   const text = said.slice(0, maxSearched);
   const { clientSecret, params = {} } = client;
-  const sent = Object.entries(params).filter(([name, value]) => !isPublic.test(name) && value.length > 7);
-  const secrets = [clientSecret, btoa(clientSecret), credentialOf(client), ...sent.map(([, value]) => value)];
-  if (secrets.some((secret) => repeats(text, secret))) return '(not shown, because it repeats a secret)';
-  const line = text.replace(/eyJ[\w-]*(?:\.[\w-]*)*|[\w+/=-]{41,}/g, '…').replace(/[\p{C}\p{Z}]+/gu, ' ');
+  const sent = Object.entries(params).filter(
+    ([name, value]) => !isPublic.test(name) && value.length > 7,
+  );
+  const secrets = [
+    clientSecret,
+    btoa(clientSecret),
+    credentialOf(client),
+    ...sent.map(([, value]) => value),
+  ];
+  if (secrets.some((secret) => repeats(text, secret)))
+    return '(not shown, because it repeats a secret)';
+  const line = text
+    .replace(/eyJ[\w-]*(?:\.[\w-]*)*|[\w+/=-]{41,}/g, '…')
+    .replace(/[\p{C}\p{Z}]+/gu, ' ');
   return line
     .slice(0, maxShown)
     .replace(/[ .]+$/, '')

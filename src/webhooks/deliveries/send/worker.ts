@@ -6,7 +6,14 @@ import { type AttemptLog, attemptLog, type DeliveredLine } from '../../../platfo
 import { send } from '../../../platform/queue.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
 import { cancelPending } from '../cancel.ts';
-import { callsForMs, claimsForMs, leaseMs, paceMs, type Recorded, startWindowMs } from '../policy.ts';
+import {
+  callsForMs,
+  claimsForMs,
+  leaseMs,
+  paceMs,
+  type Recorded,
+  startWindowMs,
+} from '../policy.ts';
 import { sendAfter, type Wake } from '../queue.ts';
 import { next, recoveredFrom, type Shown } from '../receiver/next.ts';
 import { asState, writeState } from '../receiver/store.ts';
@@ -107,7 +114,8 @@ export async function runWorker(env: Env, wake: Wake, budget: Work): Promise<End
     const pauseMs = webhook && worker === 1 && count > 0 ? paceMs(webhook, now) : 0;
     if (!calls.isIdle()) await calls.progress(count > 0);
     else if (pauseMs > 0) await scheduler.wait(pauseMs);
-    else if (!step.unsaid) return { webhook, isLate: count === 0, lookedAt: now, hasRetry: calls.hasRetry() };
+    else if (!step.unsaid)
+      return { webhook, isLate: count === 0, lookedAt: now, hasRetry: calls.hasRetry() };
   }
 }
 
@@ -147,12 +155,18 @@ async function recordAndClaim(
   const claim = readClaim(results.claimed);
   // Another worker was faster: what follows is decided again, from the state that it left.
   const isLost =
-    results.stored?.meta.changes === 0 && claim.webhook && claim.webhook.state !== JSON.stringify(after);
+    results.stored?.meta.changes === 0 &&
+    claim.webhook &&
+    claim.webhook.state !== JSON.stringify(after);
   return { ...claim, count, now, unsaid: isLost ? shown : undefined };
 }
 
 /** What outcomes show of their receiver, with those before them that were not stored. */
-const shownBy = (outcomes: Recorded[], known: ClaimedWebhook, unsaid: Shown | undefined): Shown => ({
+const shownBy = (
+  outcomes: Recorded[],
+  known: ClaimedWebhook,
+  unsaid: Shown | undefined,
+): Shown => ({
   attempts: [...(unsaid?.attempts ?? []), ...outcomes.flatMap(({ attempt }) => attempt ?? [])],
   window: unsaid?.window ?? known.window,
   more: known.more === 1,

@@ -8,7 +8,11 @@ import {
   listActivity,
   webhookActivity,
 } from '../../../../src/webhooks/deliveries/read/activity.ts';
-import { addTallies, countOutcomes, noTally } from '../../../../src/webhooks/deliveries/read/counts.ts';
+import {
+  addTallies,
+  countOutcomes,
+  noTally,
+} from '../../../../src/webhooks/deliveries/read/counts.ts';
 import { readDeliveries } from '../../../../src/webhooks/deliveries/read/list.ts';
 import { recordStatements } from '../../../../src/webhooks/deliveries/send/record.ts';
 import { claim, settled, unattempted } from '../../../support/deliveries.ts';
@@ -33,7 +37,11 @@ describe("the counters of a webhook's hours", () => {
       return new Response('', { status: url.endsWith('gone') ? 410 : 200 });
     });
     const registerAt = (path: string) => register({ url: `https://receiver.example.com/${path}` });
-    const [fine, gone, lost] = [await registerAt('fine'), await registerAt('gone'), await registerAt('lost')];
+    const [fine, gone, lost] = [
+      await registerAt('fine'),
+      await registerAt('gone'),
+      await registerAt('lost'),
+    ];
     await happen(3);
     await settled(fine.id, 3);
     await settled(gone.id, 3);
@@ -86,7 +94,9 @@ it('a webhook’s deliveries are found by Delivery-Id, by the id of their event,
   const all = (await shown(hook.id)).part.deliveries;
   for (const { id, eventId } of all) {
     expect((await found(id)).map((delivery) => delivery.id)).toEqual([id]);
-    expect((await found(` ${eventId.toUpperCase()} `)).map((delivery) => delivery.id)).toEqual([id]);
+    expect((await found(` ${eventId.toUpperCase()} `)).map((delivery) => delivery.id)).toEqual([
+      id,
+    ]);
   }
   const vinsOf = async (vin: string) => (await found(vin)).map(({ about }) => about?.vin);
   expect(await vinsOf('VIN1')).toEqual(['VIN1']);
@@ -118,13 +128,24 @@ it('a webhook’s deliveries of many are not all read, whatever is looked for', 
   };
   const [from, to] = ['1970-01-01', '2026-12-01'];
   const always = 720 + 3 * 500 + 2 * 1000 + 60;
-  for (const query of [{}, { state: 'retrying' }, { state: 'failed' }, { state: 'pending' }] as const)
+  for (const query of [
+    {},
+    { state: 'retrying' },
+    { state: 'failed' },
+    { state: 'pending' },
+  ] as const)
     expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 100);
   for (const query of [{ state: 'delivered' }, { type: 1 }, { state: 'pending', type: 1 }] as const)
     expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 3 * 1000);
   expect(await read({ search: newId() })).toBeLessThanOrEqual(always + 10);
   expect(await read({ search: 'VIN1' })).toBeLessThanOrEqual(always + 1000);
-  for (const query of [{}, { status: 'failed' }, { status: 'pending' }, { eventId: newId() }, { from, to }])
+  for (const query of [
+    {},
+    { status: 'failed' },
+    { status: 'pending' },
+    { eventId: newId() },
+    { from, to },
+  ])
     for (const webhook of [{}, { webhookId: [hook.id] }]) {
       const { env: bindings, cost } = metered();
       const asked = Object.entries(query).map(([name, value]) => [name, [value]]);
@@ -148,7 +169,9 @@ it('the list of webhooks tells of each how its last 24 hours were', async () => 
   await vi.waitFor(async () => {
     const { items, next } = await listActivity(env, caller(), { limit: 2 });
     expect(next).toBeUndefined();
-    expect(items.map(({ id, waiting, hours }) => ({ id, waiting, ...addTallies(hours) }))).toMatchObject([
+    expect(
+      items.map(({ id, waiting, hours }) => ({ id, waiting, ...addTallies(hours) })),
+    ).toMatchObject([
       { id: fine.id, waiting: 0, delivered: 2, failed: 0, retried: 0 },
       { id: bad.id, waiting: 2, delivered: 0, failed: 0, retried: 2 },
     ]);

@@ -13,7 +13,8 @@ import { as, invalid, webhookBody, world } from '../../../support/world.ts';
 
 const { us, heard, send, register } = story();
 beforeEach(async () => {
-  for (const table of ['webhooks', 'deliveries', 'notifications']) await rows(`delete from ${table}`);
+  for (const table of ['webhooks', 'deliveries', 'notifications'])
+    await rows(`delete from ${table}`);
 });
 
 type Seed = { webhookId: string; id: string; eventId: string; [column: string]: unknown };
@@ -26,7 +27,8 @@ const insert = (seeds: Seed[]) => {
 
 const idAt = (ms: number): string => firstIdAt(ms).slice(0, 14) + newId().slice(14);
 
-const list = (query = '', token = us.apiToken) => as(token).get<DeliverySummary[]>(`/deliveries${query}`);
+const list = (query = '', token = us.apiToken) =>
+  as(token).get<DeliverySummary[]>(`/deliveries${query}`);
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 const ingest = (...records: object[]) => send(vehicle(), ...records);
@@ -50,7 +52,11 @@ it('an item of an event says how the receiver answered, but not what', async () 
       attempts: 1,
       nextAttemptAt: null,
       createdAt: time,
-      lastAnswer: { status: 202, kind: 'success', at: new Date(row?.log[0]?.at ?? 0).toISOString() },
+      lastAnswer: {
+        status: 202,
+        kind: 'success',
+        at: new Date(row?.log[0]?.at ?? 0).toISOString(),
+      },
     },
   ]);
   expect(JSON.stringify(reply) + JSON.stringify(data)).not.toMatch(/secret|s3cret/);
@@ -78,21 +84,26 @@ it('an item of an accident says its level, and when it is tried again', async ()
 });
 
 describe('is refused:', () => {
-  it.each(['nobody has', 'somebody else has', 'was deleted'])('a webhookId that %s', async (whose) => {
-    const them = await world();
-    const theirs = await them.api.post<{ id: string }>('/webhook', webhookBody(them));
-    const { id } = whose === 'somebody else has' ? theirs.data : await register();
-    if (whose === 'was deleted') await us.api.delete(`/webhook/${id}`);
-    const asked = whose === 'nobody has' ? newId() : id;
-    expect(await list(`?webhookId=${asked}`)).toMatchObject(invalid('Invalid webhook id'));
-  });
+  it.each(['nobody has', 'somebody else has', 'was deleted'])(
+    'a webhookId that %s',
+    async (whose) => {
+      const them = await world();
+      const theirs = await them.api.post<{ id: string }>('/webhook', webhookBody(them));
+      const { id } = whose === 'somebody else has' ? theirs.data : await register();
+      if (whose === 'was deleted') await us.api.delete(`/webhook/${id}`);
+      const asked = whose === 'nobody has' ? newId() : id;
+      expect(await list(`?webhookId=${asked}`)).toMatchObject(invalid('Invalid webhook id'));
+    },
+  );
 
   it('a cursor of other filters, of another account, or with another place in it', async () => {
     const [first, second] = [(await register()).id, (await register()).id];
     const row = { eventId: newId(), status: 'failed' };
     await insert([first, second].map((webhookId) => ({ ...row, webhookId, id: idAt(1) })));
     const { next } = await list('?limit=1&status=failed');
-    expect((await list(`?status=failed&cursor=${next}`)).data).toMatchObject([{ webhookId: second }]);
+    expect((await list(`?status=failed&cursor=${next}`)).data).toMatchObject([
+      { webhookId: second },
+    ]);
     const them = await world();
     const identity = JSON.stringify(['/deliveries', us.accountId, {}, {}]);
     expect((await list(`?cursor=${encodeCursor([first, ''], identity)}`)).data).toHaveLength(2);
@@ -132,7 +143,8 @@ it('walked to its end, has what was there once, whatever comes in meanwhile', as
   await us.api.delete(`/webhook/${gone}`);
   const events = Array.from({ length: 4 }, newId);
   /** When each level of each event is notified, to the millisecond: two levels at a time. */
-  const notifiedAt = (event: number, level: number) => 1 + Math.floor(event / 2) * 2 + Math.floor(level / 2);
+  const notifiedAt = (event: number, level: number) =>
+    1 + Math.floor(event / 2) * 2 + Math.floor(level / 2);
   await addRows('notifications', 16, (i) => {
     const [event, level] = [Math.floor(i / 4), i % 4];
     const key = { event_id: events[event], level, created_at: notifiedAt(event, level) };
@@ -179,9 +191,11 @@ it('walked to its end, has what was there once, whatever comes in meanwhile', as
           const keys = Object.keys(others) as (keyof typeof others)[]; // its own
           return isIn && keys.every((key) => [null, asked[key]].includes(others[key])) ? [id] : [];
         });
-        const [since, until] = [from, to].map((ms) => (ms === null ? null : new Date(ms).toISOString()));
-        const query = Object.entries({ ...others, limit, from: since, to: until }).flatMap(([name, one]) =>
-          one === null ? [] : [[name, [String(one)]]],
+        const [since, until] = [from, to].map((ms) =>
+          ms === null ? null : new Date(ms).toISOString(),
+        );
+        const query = Object.entries({ ...others, limit, from: since, to: until }).flatMap(
+          ([name, one]) => (one === null ? [] : [[name, [String(one)]]]),
         );
         const walked: string[] = [];
         let cursor: string | undefined;

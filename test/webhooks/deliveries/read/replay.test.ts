@@ -59,7 +59,9 @@ describe('a replay of one delivery', () => {
     const hook = await withFailed(1);
     await change(hook, { notificationTypes: [1] });
     const [{ id } = { id: '' }] = await deliveriesOf(hook.id);
-    expect((await replayIt(id)).message).toBe('The webhook does not subscribe to this notification any more');
+    expect((await replayIt(id)).message).toBe(
+      'The webhook does not subscribe to this notification any more',
+    );
     await change(hook, {});
     await age(hook.id, 20 * dayMs + 1);
     const [{ id: old } = { id: '' }] = await deliveriesOf(hook.id);

@@ -82,7 +82,10 @@ it('the newest 1,000 deliveries are read, as many of each webhook', async () => 
       log: JSON.stringify([at(0), failure, at(i)]),
     }));
   const timesOf = (webhooks: string[]) =>
-    selectTimes(openDatabase(env), sql`select value as id from json_each(${JSON.stringify(webhooks)})`);
+    selectTimes(
+      openDatabase(env),
+      sql`select value as id from json_each(${JSON.stringify(webhooks)})`,
+    );
   const alone = await timesOf(hooks.slice(0, 1));
   expect(alone.map(({ id }) => id).toSorted()).toEqual(ids.slice(-1000));
   expect(responsesIn(alone)).toContainEqual({ at: since + 1099, ms: 60 });

@@ -37,11 +37,19 @@ const overloads: Partial<Attempt>[] = [
   { result: 'status', status: 429 },
   { result: 'status', status: 503 },
 ];
-const stateAfter = (before: Partial<ReceiverState>, attempts: Attempt[], shown: Partial<Shown> = {}) => {
+const stateAfter = (
+  before: Partial<ReceiverState>,
+  attempts: Attempt[],
+  shown: Partial<Shown> = {},
+) => {
   const usual = { window: 5, more: false, ceiling: 50, accidentWaits: false };
   return next({ ...healthy, ...before }, { ...usual, ...shown, attempts }, now);
 };
-const failing = (failures: number, more: Partial<ReceiverState> = {}) => ({ failures, lastFailure, ...more });
+const failing = (failures: number, more: Partial<ReceiverState> = {}) => ({
+  failures,
+  lastFailure,
+  ...more,
+});
 const open = (openings: number, openUntil: number, since = now - 1) => ({
   ...failing(5, { openings, openUntil }),
   window: 1,
@@ -67,7 +75,12 @@ describe('a receiver', () => {
       [refused, refused],
       open(1, now + circuitFirstMs, now),
     ],
-    ['that fails five times at once is paused', {}, times(5, refused), open(1, now + circuitFirstMs, now)],
+    [
+      'that fails five times at once is paused',
+      {},
+      times(5, refused),
+      open(1, now + circuitFirstMs, now),
+    ],
     [
       'that was called before it was paused is not paused again',
       open(1, now + 9),
@@ -86,16 +99,21 @@ describe('a receiver', () => {
       [refused],
       { ...open(41, now + circuitLongestMs), failures: 6 },
     ],
-    ['whose probe succeeds is called again, carefully', open(3, now), [ok], { window: 1, lastFailure }],
+    [
+      'whose probe succeeds is called again, carefully',
+      open(3, now),
+      [ok],
+      { window: 1, lastFailure },
+    ],
   ])('%s', (_, before, attempts, expected) => {
     expect(stateAfter(before, attempts)).toEqual({ ...healthy, ...expected });
   });
 
   it('of which nothing is new stays as it is', () => {
     const before = { ...healthy, ...failing(3) };
-    expect(next(before, { attempts: [], window: 5, more: true, ceiling: 50, accidentWaits: true }, now)).toBe(
-      before,
-    );
+    expect(
+      next(before, { attempts: [], window: 5, more: true, ceiling: 50, accidentWaits: true }, now),
+    ).toBe(before);
   });
 
   it.each([
@@ -107,11 +125,16 @@ describe('a receiver', () => {
     expect(openUntil).toBe(now + ms);
   });
 
-  it.each(overloads)('gets half as many calls at once after %j, once for all that saw it so', (overload) => {
-    const halved = (window: number, seen: number) =>
-      stateAfter({ window }, [ok, attempt(overload)], { window: seen, more: true }).window;
-    expect([halved(40, 40), halved(20, 40), halved(20, 20), halved(1, 1)]).toEqual([20, 20, 10, 1]);
-  });
+  it.each(overloads)(
+    'gets half as many calls at once after %j, once for all that saw it so',
+    (overload) => {
+      const halved = (window: number, seen: number) =>
+        stateAfter({ window }, [ok, attempt(overload)], { window: seen, more: true }).window;
+      expect([halved(40, 40), halved(20, 40), halved(20, 20), halved(1, 1)]).toEqual([
+        20, 20, 10, 1,
+      ]);
+    },
+  );
 
   it.each<[number, string, number, Attempt[], Partial<Shown>]>([
     [20, 'twice as many if all respond in time and more is due', 10, [ok, ok], {}],
@@ -122,10 +145,14 @@ describe('a receiver', () => {
     [10, 'no more if one is refused', 10, [ok, refused], {}],
     [10, 'no more if another worker has changed that', 10, [ok], { window: 5 }],
   ])('gets %i calls at once: %s', (expected, _, window, attempts, shown) => {
-    expect(stateAfter({ window }, attempts, { window: 10, more: true, ...shown }).window).toBe(expected);
+    expect(stateAfter({ window }, attempts, { window: 10, more: true, ...shown }).window).toBe(
+      expected,
+    );
   });
 
-  const outcomes = fc.array(fc.constantFrom(ok, slow, refused, ...overloads.map(attempt)), { maxLength: 12 });
+  const outcomes = fc.array(fc.constantFrom(ok, slow, refused, ...overloads.map(attempt)), {
+    maxLength: 12,
+  });
   const anyState = fc.record({
     failures: fc.nat(9),
     openings: fc.nat(50),
@@ -142,7 +169,9 @@ describe('a receiver', () => {
           all.push(...attempts);
           const inARow = all.length - 1 - all.findLastIndex(({ result }) => result === 'success');
           expect(state.failures).toBe(inARow);
-          expect([state.openUntil > now, state.pausedSince !== null]).toEqual(times(2, inARow >= 5));
+          expect([state.openUntil > now, state.pausedSince !== null]).toEqual(
+            times(2, inARow >= 5),
+          );
           expect(state.openUntil).toBeLessThanOrEqual(now + circuitLongestMs);
         }
       }),

@@ -7,7 +7,13 @@ import {
   circuitFirstMs,
 } from '../../../../src/webhooks/deliveries/policy.ts';
 import { sweep } from '../../../../src/webhooks/deliveries/sweep.ts';
-import { attempted, deliveriesOf, makeDue, pauseFor, settled } from '../../../support/deliveries.ts';
+import {
+  attempted,
+  deliveriesOf,
+  makeDue,
+  pauseFor,
+  settled,
+} from '../../../support/deliveries.ts';
 import { listenToLog } from '../../../support/log.ts';
 import { accident } from '../../../support/records.ts';
 import { rows } from '../../../support/rows.ts';
@@ -19,7 +25,8 @@ const { us, heard, send, register, happen } = story();
 const fail = () => new Response('no', { status: 500 });
 const ok = () => new Response('ok');
 const crash = (sourceId: string) => send(accident({ sourceId }));
-const pending = async (id: string) => (await deliveriesOf(id)).filter(({ status }) => status === 'pending');
+const pending = async (id: string) =>
+  (await deliveriesOf(id)).filter(({ status }) => status === 'pending');
 /** The latest attempts were made some time ago. */
 const timePasses = (id: string, seconds = 60) =>
   rows(
@@ -63,7 +70,8 @@ describe('the circuit of a receiver', () => {
     await scheduler.wait(200);
     expect((await deliveriesOf(hook.id)).filter(({ attempts }) => attempts === 0)).toHaveLength(3);
     expect(count(hook.url)).toBe(5);
-    const [shown] = (await operator.get<object[]>(`/operator/accounts/${us.accountId}/webhooks`)).data;
+    const [shown] = (await operator.get<object[]>(`/operator/accounts/${us.accountId}/webhooks`))
+      .data;
     expect(shown).toMatchObject({
       id: hook.id,
       failures: 5,
@@ -81,7 +89,9 @@ describe('the circuit of a receiver', () => {
     heard.returns(200);
     await makeDue(hook.id);
     await minute();
-    await expect.poll(() => opens(hook.id)).toMatchObject({ failures: 0, openings: 0, openUntil: 0 });
+    await expect
+      .poll(() => opens(hook.id))
+      .toMatchObject({ failures: 0, openings: 0, openUntil: 0 });
     // The others follow at once.
     await settled(hook.id, 5, ['delivered']);
   });
@@ -89,7 +99,10 @@ describe('the circuit of a receiver', () => {
   it('counts a failure that another worker was faster to report beside', async () => {
     const hook = await register();
     heard.responds(async () => {
-      await rows('insert or replace into webhook_health (webhook_id, failures) values (?1, 3)', hook.id);
+      await rows(
+        'insert or replace into webhook_health (webhook_id, failures) values (?1, 3)',
+        hook.id,
+      );
       return new Response('no', { status: 400 });
     });
     await happen();
@@ -146,7 +159,9 @@ describe('when a receiver succeeds again', () => {
     await attempted(hook.id);
     heard.responds(fail);
     await crash('just now');
-    await expect.poll(async () => (await pending(hook.id)).filter((one) => one.attempts > 0)).toHaveLength(2);
+    await expect
+      .poll(async () => (await pending(hook.id)).filter((one) => one.attempts > 0))
+      .toHaveLength(2);
     heard.responds(ok);
     await happen(1, 'after');
     await settled(hook.id, 1, ['delivered']);
@@ -173,10 +188,15 @@ describe('while an accident waits', () => {
     expect((await opens(hook.id)).ms).toBeGreaterThan(800_000);
     await crash('new');
     await expect.poll(async () => (await opens(hook.id)).ms).toBeLessThanOrEqual(accidentRetryMs);
-    const [health] = await rows('select timer_at as at from webhook_health where webhook_id = ?1', hook.id);
+    const [health] = await rows(
+      'select timer_at as at from webhook_health where webhook_id = ?1',
+      hook.id,
+    );
     await expect.poll(() => Number(health?.at) - Date.now()).toBeLessThanOrEqual(accidentRetryMs);
     expect(
-      await env.DB.prepare('select count(*) as n from deliveries where attempts > 0 and webhook_id = ?1')
+      await env.DB.prepare(
+        'select count(*) as n from deliveries where attempts > 0 and webhook_id = ?1',
+      )
         .bind(hook.id)
         .first('n'),
     ).toBe(0);
@@ -188,7 +208,9 @@ it('an accident that is late by five minutes is logged, even while the circuit i
   const late = async () => {
     const listening = listenToLog();
     await sweep(env);
-    return listening.lines('fault').filter(({ message }) => /^An accident has not/.test(String(message)));
+    return listening
+      .lines('fault')
+      .filter(({ message }) => /^An accident has not/.test(String(message)));
   };
   for (const { id } of hooks) await pauseFor(id, 1e12);
   expect(await late()).toEqual([]);

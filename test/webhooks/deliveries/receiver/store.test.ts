@@ -1,7 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { openDatabase } from '../../../../src/platform/db/system.ts';
 import type { ReceiverState } from '../../../../src/webhooks/deliveries/receiver/next.ts';
-import { asState, readState, writeState } from '../../../../src/webhooks/deliveries/receiver/store.ts';
+import {
+  asState,
+  readState,
+  writeState,
+} from '../../../../src/webhooks/deliveries/receiver/store.ts';
 import { story } from '../../../support/story.ts';
 
 const { us, register } = story();
@@ -10,7 +14,14 @@ const stateOf = async (id: string) => (await readState(db, id))[0]?.state ?? '';
 const failedAgain = (stored: string): ReceiverState => {
   const state = asState(stored);
   const lastFailure = { result: 'status', status: 503, reason: 'a "reason"' } as const;
-  return { ...state, failures: state.failures + 1, window: 2, timerAt: 9, pausedSince: 8, lastFailure };
+  return {
+    ...state,
+    failures: state.failures + 1,
+    window: 2,
+    timerAt: 9,
+    pausedSince: 8,
+    lastFailure,
+  };
 };
 
 it('the state of a receiver is stored once, and only if it is as it was read', async () => {

@@ -7,7 +7,14 @@ import {
 } from '../../../../src/webhooks/deliveries/policy.ts';
 import { callsOf } from '../../../../src/webhooks/deliveries/send/calls.ts';
 import type { ClaimedWebhook } from '../../../../src/webhooks/deliveries/send/claim.ts';
-import { attempted, claim, makeDue, settled, setWindow, unattempted } from '../../../support/deliveries.ts';
+import {
+  attempted,
+  claim,
+  makeDue,
+  settled,
+  setWindow,
+  unattempted,
+} from '../../../support/deliveries.ts';
 import { rows, value } from '../../../support/rows.ts';
 import { minute } from '../../../support/service.ts';
 import { story } from '../../../support/story.ts';
@@ -61,7 +68,11 @@ describe('the calls that a webhook may have in flight', () => {
     await unattempted(other.id, () => happen(widestWindow, 'later'));
     const underWay = heldUntil(2 * widestWindow);
     for (const { id } of [one, other]) await setWindow(id, widestWindow);
-    const body = ({ id }: { id: string }) => ({ accountId: us.accountId, webhookId: id, worker: 1 });
+    const body = ({ id }: { id: string }) => ({
+      accountId: us.accountId,
+      webhookId: id,
+      worker: 1,
+    });
     await env.DELIVERIES.sendBatch([one, other].map((hook) => ({ body: body(hook) })));
     for (const { id } of [one, other]) await settled(id, widestWindow, ['delivered']);
     expect(most(underWay)).toBe(2 * widestWindow);
@@ -142,11 +153,20 @@ it.each([true, false])(
     const calls = callsOf(env, 'hook');
     const settings = JSON.stringify({ url: 'https://localhost', headers: {} }); // nothing of it is called
     const webhook = { settings } as ClaimedWebhook;
-    const unwanted = { id: 'd', attempts: 0, type: 2, data: '{}', wanted: false } as ClaimedDelivery;
+    const unwanted = {
+      id: 'd',
+      attempts: 0,
+      type: 2,
+      data: '{}',
+      wanted: false,
+    } as ClaimedDelivery;
     calls.start(webhook, [unwanted, unwanted], Date.now() + 1000);
     await scheduler.wait(20);
     expect(calls.isIdle()).toBe(false);
-    const waited = await Promise.race([calls.progress(inTime), scheduler.wait(300).then(() => 'in vain')]);
+    const waited = await Promise.race([
+      calls.progress(inTime),
+      scheduler.wait(300).then(() => 'in vain'),
+    ]);
     expect(waited).toBeUndefined();
     expect(calls.takeEnded()).toHaveLength(2);
   },

@@ -7,10 +7,20 @@ const browser = 'its firewall asks for a check that only a browser can pass';
 /** A response and what it means. Cloudflare's network has errors of its own, in text or JSON. */
 it.each<[status: number, body: string, header: string, outcome: object]>([
   [530, 'error code: 1016', '', { result: 'dns', status: 530, reason: /server behind it.* 1016$/ }],
-  [530, 'error code: 1033', '', { result: 'connection', reason: /tunnel is not running: .* 1033$/ }],
+  [
+    530,
+    'error code: 1033',
+    '',
+    { result: 'connection', reason: /tunnel is not running: .* 1033$/ },
+  ],
   [530, '{"error_code":1016}', '', { result: 'dns', reason: /1016/ }],
   [530, 'error code: 1999', '', { result: 'connection', reason: /^Cloudflare error 1999$/ }],
-  [403, 'error code: 1020', '', { result: 'status', status: 403, reason: /firewall blocks our calls/ }],
+  [
+    403,
+    'error code: 1020',
+    '',
+    { result: 'status', status: 403, reason: /firewall blocks our calls/ },
+  ],
   [400, '{"error_code":1016}', '', { result: 'status' }],
   [403, '<title>Just a moment...', challenge, { result: 'status', status: 403, reason: browser }],
   [503, '<title>Just a moment...', challenge, { result: 'status', status: 503, reason: browser }],

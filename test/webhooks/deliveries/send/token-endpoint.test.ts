@@ -1,5 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { maxTokenBytes, requestToken } from '../../../../src/webhooks/deliveries/send/token-endpoint.ts';
+import {
+  maxTokenBytes,
+  requestToken,
+} from '../../../../src/webhooks/deliveries/send/token-endpoint.ts';
 import { receiver } from '../../../support/receiver.ts';
 
 const origin = 'https://login.example.com';
@@ -25,7 +28,8 @@ const granted = (access_token: string, more: object = {}) =>
 const replying = (status: number, body: string | object) => () =>
   typeof body === 'string' ? new Response(body, { status }) : Response.json(body, { status });
 const refused = (status: number, error: string) => replying(status, { error })();
-const request = (more: object = {}) => requestToken(env, { ...client, ...more }, Date.now() + 5_000, false);
+const request = (more: object = {}) =>
+  requestToken(env, { ...client, ...more }, Date.now() + 5_000, false);
 const problem = async (more: object = {}) =>
   (await request(more)).problem?.reason?.replace('token endpoint ', '') ?? '';
 
@@ -65,7 +69,8 @@ describe('an endpoint that fails', () => {
     expect(asked).toBe(1);
   });
 
-  const twice = 'responded 401: invalid_client; with the client in the body it responded 400: invalid_scope';
+  const twice =
+    'responded 401: invalid_client; with the client in the body it responded 400: invalid_scope';
   const described = { error: 'invalid_request', error_description: 'AADSTS900144:\r\nThe body.' };
   const target = { error: 'invalid_target', error_description: `unknown ${audience}` };
   const page = '<html><head><title>404 Not Found</title>';
@@ -73,7 +78,10 @@ describe('an endpoint that fails', () => {
   it.each<[says: string | RegExp, fails: typeof grant]>([
     ['responded 400: invalid_scope', replying(400, { error: 'invalid_scope' })],
     ['responded 400: invalid_request: AADSTS900144: The body', replying(400, described)],
-    [twice, (byBasic) => refused(byBasic ? 401 : 400, byBasic ? 'invalid_client' : 'invalid_scope')],
+    [
+      twice,
+      (byBasic) => refused(byBasic ? 401 : 400, byBasic ? 'invalid_client' : 'invalid_scope'),
+    ],
     ['responded 500: {"fault":{"faultstring":"Invalid client"}}', replying(500, words)],
     ['responded 404: 404 Not Found', replying(404, page)],
     [/^responded 500: (no ){99}no$/, replying(500, 'no '.repeat(999))],
@@ -102,7 +110,10 @@ describe('an endpoint that fails', () => {
   it.each([
     ['itself', (secret: string) => secret],
     ['in a form', (secret: string) => new URLSearchParams({ secret }).toString()],
-    ['in HTML', (secret: string) => `<p>${secret.replace(/\W/g, (c) => `&#${c.charCodeAt(0)};`)}</p>`],
+    [
+      'in HTML',
+      (secret: string) => `<p>${secret.replace(/\W/g, (c) => `&#${c.charCodeAt(0)};`)}</p>`,
+    ],
     [
       'with escapes',
       (secret: string) => secret.replace(/\W/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`),

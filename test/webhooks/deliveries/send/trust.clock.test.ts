@@ -4,7 +4,13 @@ import { handle } from '../../../../src/webhooks/deliveries/consumer.ts';
 import { startWindowMs } from '../../../../src/webhooks/deliveries/policy.ts';
 import { runWorker } from '../../../../src/webhooks/deliveries/send/worker.ts';
 import { prune } from '../../../../src/webhooks/deliveries/sweep.ts';
-import { attempted, deliveriesOf, settled, setWindow, unattempted } from '../../../support/deliveries.ts';
+import {
+  attempted,
+  deliveriesOf,
+  settled,
+  setWindow,
+  unattempted,
+} from '../../../support/deliveries.ts';
 import { accident, safetyEvent } from '../../../support/records.ts';
 import { addRows, rows } from '../../../support/rows.ts';
 import { story } from '../../../support/story.ts';
@@ -22,7 +28,9 @@ it('custom headers sealed with an older key are read, and sealed anew with the n
   await settled(hook.id);
   const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
   const keys = async () => {
-    const names = ['headers', 'signing', 'oauth', 'oauth_token'].map((name) => `${name}->>'key' as ${name}`);
+    const names = ['headers', 'signing', 'oauth', 'oauth_token'].map(
+      (name) => `${name}->>'key' as ${name}`,
+    );
     const [row = {}] = await rows(`select ${names} from webhooks where id = ?1`, hook.id);
     return Object.values(row);
   };
@@ -40,7 +48,10 @@ it('custom headers sealed with an older key are read, and sealed anew with the n
 
 it('custom headers that cannot be read cost no attempt', async () => {
   const hook = await register();
-  await rows(`update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`, hook.id);
+  await rows(
+    `update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`,
+    hook.id,
+  );
   vi.spyOn(console, 'error').mockImplementation(() => {});
   await happen(1);
   await vi.waitFor(async () => {
@@ -113,9 +124,13 @@ describe('a claim', () => {
     const batch = env.DB.batch.bind(env.DB);
     let trips = 0;
     vi.spyOn(env.DB, 'batch').mockImplementation((statements) =>
-      ++trips === 2 ? Promise.reject(new Error('D1_ERROR: Network connection lost.')) : batch(statements),
+      ++trips === 2
+        ? Promise.reject(new Error('D1_ERROR: Network connection lost.'))
+        : batch(statements),
     );
-    expect(await consume(webhookId)).toMatchObject([{ status: 'delivered', attempts: 1, claimedUntil: 0 }]);
+    expect(await consume(webhookId)).toMatchObject([
+      { status: 'delivered', attempts: 1, claimedUntil: 0 },
+    ]);
     expect(heard.got).toHaveLength(1);
   });
 });

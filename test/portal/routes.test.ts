@@ -66,7 +66,8 @@ it.each(pages)(
     expect(reply.headers.get('cache-control')).toContain('no-store');
     const policy = reply.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("script-src 'self'");
+    const isStoredFile = path.endsWith('/:evidenceId');
+    expect(policy).toContain(isStoredFile ? 'sandbox' : "script-src 'self'");
     expect(policy).not.toContain('unsafe');
 
     const html = await contentOf(reply);

@@ -4,6 +4,7 @@ import { keepMissing, remindToStore } from '../../../src/cli/deploy/keys.ts';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 
+beforeEach(() => vi.stubEnv('CI', ''));
 afterEach(() => vi.unstubAllEnvs());
 
 const cell = { name: 'fleet-eu', cell: 'eu', domain: 'api.example.com' };

@@ -142,9 +142,11 @@ it('measures ingest in an account that it deletes, and sends an email, if asked 
 });
 
 it('says how Cloudflare refuses an email', async () => {
-  const send = () => refused('not a verified address');
+  const send = async () => {
+    throw Object.assign(new Error('ops@example.com is not verified'), { code: 'E_NOT_VERIFIED' });
+  };
   const { email } = await found({ EMAIL: { send } }, [], undefined, { email: 'ops@example.com' });
-  expect(email).toBe('fault: Error: not a verified address');
+  expect(email).toBe('fault: Error: The email service refused an email: E_NOT_VERIFIED');
 });
 
 it.each([

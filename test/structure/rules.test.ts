@@ -117,6 +117,26 @@ describe('the rules of the linter', () => {
   });
 });
 
+it('a column that is renamed in its table alone does not compile', () => {
+  const copy = copyOfProject();
+  onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
+  const columns = { accounts: ['lastFour', 'tsp'], webhooks: ['normalisedUrl', 'httpVerb'] };
+  for (const [subject, names] of Object.entries(columns)) {
+    const path = join(copy, `src/platform/db/schema/${subject}.ts`);
+    const renamed = readFileSync(path, 'utf8').replaceAll(
+      new RegExp(`^( +)(${names.join('|')}): `, 'gm'),
+      '$1$2Renamed: ',
+    );
+    writeFileSync(path, renamed);
+  }
+  const { stdout } = spawnSync('node_modules/.bin/tsc', ['-p', 'src', '--incremental', 'false'], {
+    cwd: copy,
+    encoding: 'utf8',
+  });
+  for (const name of Object.values(columns).flat())
+    expect(stdout).toMatch(new RegExp(`'${name}'[^\n]* does not exist`));
+});
+
 it('every file belongs to a TypeScript project', () => {
   const checked = ['src', 'src/cli', 'test'].flatMap((project) =>
     execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', project, '--listFilesOnly'], {

@@ -68,10 +68,10 @@ it('a webhook filters accidents by vehicles of its own connections alone: others
   const { id: own } = await register({ filters });
   const { id: both } = await register({ filters, connectionIds: [us.connection.id, other.id] });
   const { data } = await as(await issueKey(other.id)).send(
-    vehicle({ groups: ['South'], vin: 'OTHERS' }),
+    vehicle({ groups: ['South'], vin: 'OTHERS1' }),
   );
   expect(data).toMatchObject({ accepted: 1 });
-  await send(accident({ vin: 'OTHERS' }));
+  await send(accident({ vin: 'OTHERS1' }));
   await settled(own, 1);
   expect(await rows('select 1 from deliveries where webhook_id = ?1', both)).toEqual([]);
   const person = await signIn(us);

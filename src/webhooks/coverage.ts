@@ -1,4 +1,5 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import {
   addConnection,
   type Connection,
@@ -7,8 +8,10 @@ import {
   selectConnection,
 } from '../fleet/connections.ts';
 import { config } from '../platform/config.ts';
-import { type Database, read, type Statements, write } from '../platform/db/database.ts';
+import type { Database, Statements } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { connections } from '../platform/db/schema/accounts.ts';
+import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
 import { ACCIDENT } from './notifications/types.ts';
 
 export type CoveredConnection = Connection & { isCovered: boolean };
@@ -32,9 +35,13 @@ export const whyUncovered =
   'No active webhook receives them, and no person or channel is notified.';
 export const uncovered = `Nobody is notified of accidents of this connection. ${whyUncovered}`;
 
-const selectCovered = (env: Env, db: Database, { accountId }: Caller, id: string) =>
-  read<{ isCovered: number }>(db)`
-    select ${isCovered(env)} as isCovered from connections c where id = ${id} and account_id = ${accountId}`;
+function selectCovered(env: Env, db: Database, { accountId }: Caller, id: string) {
+  const c = alias(connections, 'c');
+  return db
+    .select({ isCovered: isCovered(env).mapWith(Boolean) })
+    .from(c)
+    .where(and(eq(c.id, id), eq(c.accountId, accountId)));
+}
 
 /** Adds a connection, also to webhooks that cover all. @throws Refusal: invalid */
 export async function createConnection(
@@ -49,7 +56,7 @@ export async function createConnection(
     covered: selectCovered(env, db, caller, connection.id),
     alongside: alongside(db),
   }));
-  return { ...connection, isCovered: covered[0]?.isCovered === 1 };
+  return { ...connection, isCovered: covered[0]?.isCovered === true };
 }
 
 /** The statements that add a connection, also to webhooks that cover all. */
@@ -60,10 +67,18 @@ export const addWithWebhooks = (db: Database, caller: Caller, connection: Connec
 
 /** It comes after their other connections. */
 const joinWebhooks = (db: Database, { id, accountId, createdAt }: Connection) =>
-  write(db)`
-    insert into webhook_connections (connection_id, webhook_id, notification_types, place, filtered)
-    select ${id}, id, notification_types, ${createdAt}, filters is not null
-    from webhooks where account_id = ${accountId} and all_connections`;
+  db.insert(webhookConnections).select(
+    db
+      .select({
+        connectionId: sql<string>`${id}`.as('connection_id'),
+        webhookId: webhooks.id,
+        notificationTypes: webhooks.notificationTypes,
+        place: sql<number>`${createdAt}`.as('place'),
+        filtered: sql<boolean>`${isNotNull(webhooks.filters)}`.as('filtered'),
+      })
+      .from(webhooks)
+      .where(and(eq(webhooks.accountId, accountId), eq(webhooks.allConnections, true))),
+  );
 
 /** A connection of the account, and whether anybody is notified of its accidents. */
 export async function findCovered(
@@ -75,5 +90,5 @@ export async function findCovered(
     found: selectConnection(db, caller, id),
     covered: selectCovered(env, db, caller, id),
   }));
-  return found[0] && { ...found[0], isCovered: covered[0]?.isCovered === 1 };
+  return found[0] && { ...found[0], isCovered: covered[0]?.isCovered === true };
 }

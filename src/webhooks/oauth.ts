@@ -1,6 +1,8 @@
+import { and, eq, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { type Sealed, seal, unseal } from '../platform/crypto.ts';
-import { type Database, write } from '../platform/db/database.ts';
+import type { Database } from '../platform/db/database.ts';
+import { webhooks } from '../platform/db/schema/webhooks.ts';
 import { invalidField } from '../platform/errors.ts';
 import { AtMost, Texts } from '../platform/fields.ts';
 
@@ -107,6 +109,7 @@ export async function oauthOf(
 
 /** Stores an encrypted token, if the webhook still has this client. */
 export const keepToken = (db: Database, webhookId: string, client: Sealed, token: Sealed) =>
-  write(db)`
-    update webhooks set oauth_token = ${JSON.stringify(token)}
-    where id = ${webhookId} and oauth->>'iv' = ${client.iv}`;
+  db
+    .update(webhooks)
+    .set({ oauthToken: token })
+    .where(and(eq(webhooks.id, webhookId), eq(sql`${webhooks.oauth}->>'iv'`, client.iv)));

@@ -1,4 +1,16 @@
-import { and, type SQL, sql } from 'drizzle-orm';
+import {
+  and,
+  count,
+  eq,
+  exists,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
 import { audit } from '../accounts/audit/write.ts';
 import { normalisedUrl } from '../platform/address.ts';
 import { type Sealed, seal } from '../platform/crypto.ts';
@@ -8,13 +20,11 @@ import {
   refuse,
   refuseUnless,
   unlessTaken,
-  write,
-  writeReturning,
 } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { assigned, insertRow } from '../platform/db/rows.ts';
-import { webhooks } from '../platform/db/schema/webhooks.ts';
+import { connections } from '../platform/db/schema/accounts.ts';
+import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
 import { type Failure, invalid } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { wakeOf } from './deliveries/queue.ts';
@@ -29,7 +39,6 @@ import { newSecret, sealSecret } from './signing.ts';
 import {
   changedFields,
   findRow,
-  isOwned,
   type Labels,
   opened,
   ownWebhook,
@@ -46,12 +55,20 @@ export type SavedWebhook = Webhook & { signingSecret?: string };
 export const maxWebhookBytes = 2_000_000;
 
 /** SQL for about their size. All connections count as 1,000, so that a new one can always join. */
-const webhookBytes = ({ accountId }: Caller): SQL => sql`(
-  select coalesce(sum(300 + octet_length(url) + length(headers) + coalesce(octet_length(filters), 0)
-    + coalesce(length(oauth), 0) + 39 * ${maxConnections} * all_connections), 0)
-    from webhooks where account_id = ${accountId}) + 39 * (
-  select count(*) from webhooks w cross join webhook_connections c on c.webhook_id = w.id
-  where w.account_id = ${accountId} and not w.all_connections)`;
+function webhookBytes(db: Database, { accountId }: Caller): SQL {
+  const own = eq(webhooks.accountId, accountId);
+  const { url, headers, filters, oauth, allConnections } = webhooks;
+  const size = sql`coalesce(sum(300 + octet_length(${url}) + length(${headers})
+    + coalesce(octet_length(${filters}), 0) + coalesce(length(${oauth}), 0)
+    + 39 * ${maxConnections} * ${allConnections}), 0)`;
+  const sizes = db.select({ size }).from(webhooks).where(own);
+  const named = db
+    .select({ count: count() })
+    .from(webhooks)
+    .crossJoin(webhookConnections)
+    .where(and(own, eq(allConnections, false), eq(webhookConnections.webhookId, webhooks.id)));
+  return sql`${sizes} + 39 * ${named}`;
+}
 
 const tooLarge: Failure = {
   kind: 'invalid',
@@ -60,7 +77,7 @@ const tooLarge: Failure = {
 };
 
 const mustBeListable = (db: Database, caller: Caller) =>
-  refuseUnless(db, sql`${webhookBytes(caller)} <= ${maxWebhookBytes}`, tooLarge);
+  refuseUnless(db, lte(webhookBytes(db, caller), maxWebhookBytes), tooLarge);
 
 /** Creates a webhook, active at once. @throws Refusal: invalid, also for a url in use or too many webhooks */
 export async function createWebhook(
@@ -72,17 +89,16 @@ export async function createWebhook(
   const { accountId } = caller;
   const id = newId();
   const { secret, ...columns } = await columnsOf(env, id, input);
-  const room = sql`(select count(*) from webhooks where account_id = ${accountId}) < ${maxWebhooks}`;
   const create = (db: Database) => ({
     known: ownsConnections(db, caller, input),
-    room: refuseUnless(db, room, `An account can have at most ${maxWebhooks} webhooks`),
-    inserted: insertRow(db, webhooks, {
-      id,
-      accountId,
-      createdAt: Date.now(),
-      ...columns,
-      ...labels,
-    }),
+    room: refuseUnless(
+      db,
+      lt(db.$count(webhooks, eq(webhooks.accountId, accountId)), maxWebhooks),
+      `An account can have at most ${maxWebhooks} webhooks`,
+    ),
+    inserted: db
+      .insert(webhooks)
+      .values({ id, accountId, createdAt: Date.now(), ...columns, ...labels }),
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
     audited: audit(
@@ -129,27 +145,30 @@ export async function updateWebhook(
     input,
     before?.oauth,
   );
-  const isCurrent = revision === undefined ? sql`true` : sql`${revisionColumn} = ${revision}`;
+  const isCurrent = revision === undefined ? undefined : eq(revisionColumn, revision);
   const own = ownWebhook(caller, id);
   const changed =
     'This webhook has been changed since you opened it. Open it again, then make your changes.';
   const save = (db: Database) => ({
     current: refuseUnless(
       db,
-      sql`exists (select 1 from webhooks where ${own} and ${isCurrent})`,
+      exists(db.select({ id: webhooks.id }).from(webhooks).where(and(own, isCurrent))),
       revision === undefined ? 'Invalid webhook id' : changed,
     ),
     known: ownsConnections(db, caller, input),
-    updated: write(db)`update webhooks set ${assigned(webhooks, {
-      ...columns,
-      ...labels,
-      headers,
-      filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : filters,
-      ...(columns.oauth !== undefined && { oauthToken: null }),
-      signing: signing && sql`coalesce(${webhooks.signing}, ${signing})`,
-      ...(input.signing === false && { signing: null }),
-    })} where ${own}`,
-    unsubscribed: write(db)`delete from webhook_connections where webhook_id = ${id}`,
+    updated: db
+      .update(webhooks)
+      .set({
+        ...columns,
+        ...labels,
+        headers,
+        filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : filters,
+        ...(columns.oauth !== undefined && { oauthToken: null }),
+        signing: signing && sql`coalesce(${webhooks.signing}, ${signing})`,
+        ...(input.signing === false && { signing: null }),
+      })
+      .where(own),
+    unsubscribed: db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
     audited: audit(db, caller, 'changed', 'webhooks', id, fields),
@@ -174,10 +193,10 @@ export async function rotateSecret(
   const sealed = JSON.stringify(
     await sealSecret(env, id, signingSecret, JSON.parse(found.signing)),
   );
-  const isUnchanged = sql`id = ${id} and signing = ${found.signing}`;
+  const isUnchanged = sql`${eq(webhooks.id, id)} and ${eq(webhooks.signing, found.signing)}`;
   const rotate = (db: Database) => ({
     audited: audit(db, caller, 'changed', 'webhooks', isUnchanged, ['signingSecret']),
-    rotated: write(db)`update webhooks set signing = ${sealed} where ${isUnchanged}`,
+    rotated: db.update(webhooks).set({ signing: sealed }).where(isUnchanged),
   });
   const { rotated } = await asCaller(env, caller, rotate);
   // Another rotation may have been faster: this one follows it.
@@ -189,7 +208,7 @@ export async function deleteWebhook(env: Env, caller: Caller, id: string): Promi
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
     audit(db, caller, 'deleted', 'webhooks', id),
-    write(db)`delete from webhooks where id = ${id}`,
+    db.delete(webhooks).where(eq(webhooks.id, id)),
   ]);
   await send(env.DELIVERIES, wakeOf(caller.accountId, [id])); // its worker cancels pending deliveries
   await untilNoCallStarts(env, [id]);
@@ -203,13 +222,16 @@ export async function setPaused(
   paused: boolean,
 ): Promise<SavedWebhook> {
   const now = Date.now();
-  const changes = sql`id = ${id} and paused_at is ${paused ? sql`null` : sql`not null`}`;
-  const changed = sql`(select id from webhooks where ${isOwned(caller)} and ${changes})`;
+  const isOther = paused ? isNull(webhooks.pausedAt) : isNotNull(webhooks.pausedAt);
+  const changes = sql`${ownWebhook(caller, id)} and ${isOther}`;
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
     audit(db, caller, 'changed', 'webhooks', changes, [paused ? 'paused' : 'resumed']),
-    paused ? undefined : allowProbe(db, changed, now),
-    write(db)`update webhooks set paused_at = ${paused ? now : null} where id = ${changed}`,
+    paused ? undefined : allowProbe(db, sql`(select id from webhooks where ${changes})`, now),
+    db
+      .update(webhooks)
+      .set({ pausedAt: paused ? now : null })
+      .where(changes),
   ]);
   if (paused) await untilNoCallStarts(env, [id]);
   else await send(env.DELIVERIES, wakeOf(caller.accountId, [id]));
@@ -225,9 +247,10 @@ export async function setReceiverLimits(
 ): Promise<void> {
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
-    write(
-      db,
-    )`update webhooks set ${assigned(webhooks, { id, ...limits })} where ${ownWebhook(caller, id)}`,
+    db
+      .update(webhooks)
+      .set({ id, ...limits })
+      .where(ownWebhook(caller, id)),
     audit(db, caller, 'changed', 'webhooks', id, Object.keys(limits)),
   ]);
 }
@@ -241,7 +264,7 @@ const filtersWithoutType: Failure = {
 const mustBeOurs = (db: Database, caller: Caller, id: string) =>
   refuseUnless(
     db,
-    sql`exists (select 1 from webhooks where ${ownWebhook(caller, id)})`,
+    exists(db.select({ id: webhooks.id }).from(webhooks).where(ownWebhook(caller, id))),
     'Invalid webhook id',
   );
 
@@ -254,30 +277,43 @@ function ownsConnections(
   caller: Caller,
   { connectionIds: ids, allConnections }: WebhookInput,
 ) {
-  const within = isWithin(caller, sql`id`);
-  const own = and(sql`id in ${jsonList(ids)} and account_id = ${caller.accountId}`, within);
+  const within = isWithin(caller, connections.id);
+  const own = and(
+    inArray(connections.id, jsonList(ids)),
+    eq(connections.accountId, caller.accountId),
+    within,
+  );
   const isNamed = !within || (ids.length > 0 && !allConnections);
   return refuseUnless(
     db,
-    sql`${Number(isNamed)} and (select count(*) from connections where ${own}) = ${ids.length}`,
+    sql`${Number(isNamed)} and ${db.$count(connections, own)} = ${ids.length}`,
     { kind: 'invalid', message: 'Invalid connection ids', code: 'unknown connections' },
   );
 }
 
-const subscribe = (
+function subscribe(
   db: Database,
   { accountId }: Caller,
   id: string,
   { connectionIds, notificationTypes, allConnections }: WebhookInput,
-) =>
-  writeReturning(db)`
-    insert into webhook_connections (connection_id, webhook_id, notification_types, place, filtered)
-    select c.id, w.id, ${toBits(notificationTypes)}, c.place, w.filters is not null
-    from webhooks w cross join (${
-      allConnections
-        ? sql`select id, created_at as place from connections where account_id = ${accountId}`
-        : sql`select value as id, key as place from json_each(${JSON.stringify(connectionIds)})`
-    }) c where w.id = ${id}`;
+) {
+  const subscribed = allConnections
+    ? sql`(select id, created_at as place from connections where account_id = ${accountId})`
+    : sql`(select value as id, key as place from json_each(${JSON.stringify(connectionIds)}))`;
+  return db.insert(webhookConnections).select(
+    db
+      .select({
+        connectionId: sql<string>`c.id`.as('connection_id'),
+        webhookId: webhooks.id,
+        notificationTypes: sql<number>`${toBits(notificationTypes)}`.as('notification_types'),
+        place: sql<number>`c.place`.as('place'),
+        filtered: sql<boolean>`${isNotNull(webhooks.filters)}`.as('filtered'),
+      })
+      .from(webhooks)
+      .crossJoin(sql`${subscribed} c`)
+      .where(eq(webhooks.id, id)),
+  );
+}
 
 /** The columns of a webhook with its secrets encrypted. `client` is its OAuth client so far. */
 async function columnsOf(env: Env, id: string, input: WebhookInput, client?: Sealed | null) {

@@ -1,9 +1,10 @@
+import { lt, sql } from 'drizzle-orm';
 import { audit } from '../accounts/audit/write.ts';
 import { normalisedUrl } from '../platform/address.ts';
 import { seal } from '../platform/crypto.ts';
-import { write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { testCalls } from '../platform/db/schema/webhooks.ts';
 import { hourMs } from '../platform/durations.ts';
 import { invalid, invalidField } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
@@ -155,10 +156,15 @@ async function countTest(
   const most = ofAll ?? maxTestsOfHost;
   const hour = Math.floor(Date.now() / hourMs);
   const { counted } = await asCaller(env, caller, (db) => ({
-    forgotten: write(db)`delete from test_calls where hour < ${hour}`,
-    counted: write(db)`
-      insert into test_calls (hour, host, calls) values (${hour}, ${host}, 1)
-      on conflict do update set calls = calls + 1 where calls < ${most}`,
+    forgotten: db.delete(testCalls).where(lt(testCalls.hour, hour)),
+    counted: db
+      .insert(testCalls)
+      .values({ hour, host, calls: 1 })
+      .onConflictDoUpdate({
+        target: [testCalls.hour, testCalls.host],
+        set: { calls: sql`${testCalls.calls} + 1` },
+        setWhere: lt(testCalls.calls, most),
+      }),
   }));
   if (counted.meta.changes > 0) return;
   const message = `has a host that was tested ${most} times within the hour. Save the webhook, or try again later`;

@@ -1,9 +1,9 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { unseal } from '../platform/crypto.ts';
 import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
-import { readRows } from '../platform/db/rows.ts';
-import { webhooks } from '../platform/db/schema/webhooks.ts';
+import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
 import { pick, plainFields } from './fields.ts';
 import { type Filters, filtersOf } from './filters.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';
@@ -58,14 +58,17 @@ export async function findRow(
 export const ownWebhook = (caller: Caller, id: string) => and(eq(webhooks.id, id), isOwned(caller));
 
 /** SQL for whether a webhook is the account's, and for a token limited to some connections covers these alone. */
-export function isOwned(caller: Caller, webhook: SQL = sql`webhooks`): SQL | undefined {
+export function isOwned(caller: Caller, webhook: WebhookColumns = webhooks): SQL | undefined {
   const within = isWithin(caller, sql`c.connection_id`);
-  const covered = sql`(select min(${within}) from webhook_connections c where c.webhook_id = ${webhook}.id)`;
+  const covered = sql`(select min(${within}) from webhook_connections c where c.webhook_id = ${webhook.id})`;
   return and(
-    sql`${webhook}.account_id = ${caller.accountId}`,
-    within && sql`not ${webhook}.all_connections and coalesce(${covered}, 0)`,
+    eq(webhook.accountId, caller.accountId),
+    within && sql`not ${webhook.allConnections} and coalesce(${covered}, 0)`,
   );
 }
+
+/** Those of the table or of an alias. */
+type WebhookColumns = Record<'id' | 'accountId' | 'allConnections', SQLiteColumn>;
 
 /** The names of the given fields that differ from a webhook's; if it cannot be decrypted, all that are given. */
 export async function changedFields(
@@ -92,12 +95,25 @@ const canonical = (value: unknown): string =>
 export const revisionColumn = sql<string>`${webhooks.headers}->>'iv'`;
 
 /** Selects webhooks for `opened`, oldest first. */
-export const selectWebhooks = (db: Database, which: SQL | undefined) =>
-  readRows(db, webhooks, {
-    connectionIds: sql<string>`(select json_group_array(connection_id) from (
-      select connection_id from webhook_connections where webhook_id = ${webhooks.id} order by place))`,
-    revision: revisionColumn,
-  })`where ${which} order by created_at, id`;
+export function selectWebhooks(db: Database, which: SQL | undefined) {
+  const ids = db
+    .select({ id: webhookConnections.connectionId })
+    .from(webhookConnections)
+    .where(eq(webhookConnections.webhookId, webhooks.id))
+    .orderBy(webhookConnections.place);
+  const parsed = (list: string): string[] => JSON.parse(list);
+  return db
+    .select({
+      ...getTableColumns(webhooks),
+      connectionIds: sql`(select json_group_array(connection_id) from ${ids})`
+        .mapWith(parsed)
+        .as('connection_ids'),
+      revision: revisionColumn.as('revision'),
+    })
+    .from(webhooks)
+    .where(which)
+    .orderBy(webhooks.createdAt, webhooks.id);
+}
 
 export type SelectedWebhook = Awaited<ReturnType<typeof selectWebhooks>>[number];
 
@@ -109,7 +125,7 @@ export const opened = async (env: Env, row: SelectedWebhook): Promise<StoredWebh
   ...filtersOf(row.filters),
   ...(await oauthOf(env, row.id, row.oauth)),
   ...(row.pausedAt !== null && { pausedAt: row.pausedAt }),
-  connectionIds: JSON.parse(row.connectionIds),
+  connectionIds: row.connectionIds,
   headers: await unseal(env, row.id, row.headers),
   notificationTypes: fromBits(row.notificationTypes),
 });

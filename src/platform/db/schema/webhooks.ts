@@ -27,7 +27,7 @@ export const webhooks = sqliteTable(
     /** The client that gets its access tokens, encrypted, or null. */
     oauth: text({ mode: 'json' }).$type<Sealed>(),
     /** An access token, encrypted. */
-    oauthToken: text('oauth_token'),
+    oauthToken: text('oauth_token', { mode: 'json' }).$type<Sealed>(),
     /** Bits: 1 accident, 2 event. */
     notificationTypes: integer('notification_types').notNull(),
     /** What of these it is notified of, with groupKeys, or null for all. */

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
 import { vinOf } from '../../../fleet/lists/vin.ts';
 import {
@@ -9,15 +9,16 @@ import {
   type SliceQuery,
   sliceOf,
 } from '../../../platform/db/cursor.ts';
-import { type Database, read } from '../../../platform/db/database.ts';
+import type { Database } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { leads } from '../../../platform/db/leads.ts';
 import { cutScan, maxScanned } from '../../../platform/db/pages.ts';
-import { webhooks } from '../../../platform/db/schema/webhooks.ts';
+import { connections } from '../../../platform/db/schema/accounts.ts';
+import { webhookConnections, webhooks } from '../../../platform/db/schema/webhooks.ts';
 import type { NotificationType } from '../../notifications/types.ts';
 import { firstDueOf } from '../due.ts';
 import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';
-import { asReceiver, type Receiver, selectReceivers } from './receivers.ts';
+import { h, type Receiver, receiverColumns, w } from './receivers.ts';
 import { ownWebhookId } from './replay.ts';
 import {
   type About,
@@ -94,33 +95,25 @@ export async function webhookActivity(
         place: before === undefined ? undefined : decodeCursor(before, identity),
         limit,
       };
-  const { rows, hours, times, receivers, counts, connections } = await asCaller(
-    env,
-    caller,
-    (db) => ({
-      rows: selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...part }),
-      hours: selectHours(db, sql`select ${own} as id`, countedHours, now),
-      times: selectTimes(db, sql`select ${own} as id`),
-      receivers: selectReceivers(
-        db,
-        sql`w.account_id = ${caller.accountId} and w.id = ${webhookId}`,
-        now,
-      ),
-      counts: selectCounts(db, own),
-      connections: read<{ name: string }>(
-        db,
-      )`select coalesce(c.name, c.tsp) as name from webhook_connections wc
-            cross join connections c on c.id = wc.connection_id
-            where wc.webhook_id = ${own} and c.account_id = ${caller.accountId} limit ${namedConnections}`,
-    }),
-  );
-  const [receiver] = receivers;
+  const { accountId } = caller;
+  const { rows, hours, times, receivers, counts, names } = await asCaller(env, caller, (db) => ({
+    rows: selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...part }),
+    hours: selectHours(db, sql`select ${own} as id`, countedHours, now),
+    times: selectTimes(db, sql`select ${own} as id`),
+    receivers: db
+      .select(receiverColumns(now))
+      .from(w)
+      .leftJoin(h, eq(h.webhookId, w.id))
+      .where(and(eq(w.accountId, accountId), eq(w.id, webhookId))),
+    counts: selectCounts(db, own),
+    names: selectNames(db, accountId, own),
+  }));
   const { page, end } = cutScan(rows, part.limit, search ? maxLookedAt : maxScanned);
   return {
     hours: inHours(hours, countedHours, now),
     responses: responsesIn(times),
-    receiver: receiver && asReceiver(receiver),
-    connections: connections.map(({ name }) => name),
+    receiver: receivers[0],
+    connections: names.map(({ name }) => name),
     counts: counts[0] ?? { retrying: 0, failed: 0, waiting: 0, nextAt: null },
     part: {
       deliveries: page.map(asListed<{ about: About | null }>),
@@ -128,6 +121,20 @@ export async function webhookActivity(
     },
   };
 }
+
+const selectNames = (db: Database, accountId: string, webhookId: SQL) =>
+  db
+    .select({ name: sql<string>`coalesce(${connections.name}, ${connections.tsp})` })
+    .from(webhookConnections)
+    .crossJoin(connections)
+    .where(
+      and(
+        eq(connections.id, webhookConnections.connectionId),
+        eq(webhookConnections.webhookId, webhookId),
+        eq(connections.accountId, accountId),
+      ),
+    )
+    .limit(namedConnections);
 
 /** SQL for what a Delivery-Id, an event id or a VIN finds; a VIN finds its newest events. */
 function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): SQL {
@@ -146,8 +153,9 @@ function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): 
     where vin = ${vin} limit ${maxOfVin})`;
 }
 
+/** It names indexes. */
 const selectCounts = (db: Database, webhookId: SQL) =>
-  read<StateCounts>(db)`
+  db.all<StateCounts>(sql`
     select
       (select count(*) from (select 1 from deliveries indexed by deliveries_retrying
         where webhook_id = w.id and status = 'pending' and attempts > 0 limit ${maxCounted})) as retrying,
@@ -155,27 +163,39 @@ const selectCounts = (db: Database, webhookId: SQL) =>
         where webhook_id = w.id and status = 'failed' limit ${maxCounted})) as failed,
       ${waitingOf(maxCounted)} as waiting,
       ${firstDueOf(sql`w.id`)} as nextAt
-    from (select ${webhookId} as id) w`;
+    from (select ${webhookId} as id) w`);
 
-const waitingOf = (most: number): SQL => sql`
+const waitingOf = (most: number) => sql<number>`
   (select count(*) from (select 1 from deliveries indexed by deliveries_due
     where webhook_id = w.id and status = 'pending' limit ${most}))`;
 
 /** A webhook in the list, with its last 24 hours, oldest first, and responses to its last deliveries. */
-export type WebhookSummary = Listed & {
-  receiver: Receiver;
-  hours: HourTally[];
-  responses: ReceiverResponse[];
-};
-
-type Listed = {
+export type WebhookSummary = {
   id: string;
   createdAt: number;
   name: string | null;
   url: string;
   connections: number;
   waiting: number;
+  receiver: Receiver;
+  hours: HourTally[];
+  responses: ReceiverResponse[];
 };
+
+const selectListed = (db: Database, webhookIds: SQLWrapper, now: number) =>
+  db
+    .select({
+      ...receiverColumns(now),
+      createdAt: w.createdAt,
+      name: w.name,
+      waiting: waitingOf(maxCountedInList),
+      connections: sql<number>`(select count(*) from (
+        select 1 from webhook_connections where webhook_id = w.id limit 2))`,
+    })
+    .from(w)
+    .leftJoin(h, eq(h.webhookId, w.id))
+    .where(inArray(w.id, webhookIds))
+    .orderBy(w.createdAt, w.id);
 
 /** A part of the account's webhooks, oldest first, in one round trip: some 130 rows for each, and 2,000. */
 export async function listActivity(
@@ -184,21 +204,24 @@ export async function listActivity(
   slice: SliceQuery,
 ): Promise<Slice<WebhookSummary>> {
   const now = Date.now();
-  const after = following(webhooks, slice);
-  const which = sql`select id, created_at from webhooks where account_id = ${caller.accountId}
-    ${after && sql`and ${after}`} order by created_at, id limit ${slice.limit + 1}`;
-  const more = sql`, w.created_at as createdAt, w.name, ${waitingOf(maxCountedInList)} as waiting,
-    (select count(*) from (select 1 from webhook_connections where webhook_id = w.id limit 2)) as connections`;
-  const { found, hours, times } = await asCaller(env, caller, (db) => ({
-    found: selectReceivers<Listed>(db, sql`w.id in (select id from (${which}))`, now, more),
-    hours: selectHours(db, which, shownHours, now),
-    times: selectTimes(db, which),
-  }));
+  const { found, hours, times } = await asCaller(env, caller, (db) => {
+    const which = db
+      .select({ id: webhooks.id })
+      .from(webhooks)
+      .where(and(eq(webhooks.accountId, caller.accountId), following(webhooks, slice)))
+      .orderBy(webhooks.createdAt, webhooks.id)
+      .limit(slice.limit + 1);
+    return {
+      found: selectListed(db, which, now),
+      hours: selectHours(db, which.getSQL(), shownHours, now),
+      times: selectTimes(db, which.getSQL()),
+    };
+  });
   const byWebhook = Map.groupBy(hours, ({ webhookId }) => webhookId);
   const timesOf = Map.groupBy(times, ({ webhookId }) => webhookId);
   const summaries = found.map((row) => ({
     ...row,
-    receiver: asReceiver(row),
+    receiver: row,
     hours: inHours(byWebhook.get(row.id) ?? [], shownHours, now),
     responses: responsesIn(timesOf.get(row.id) ?? []),
   }));

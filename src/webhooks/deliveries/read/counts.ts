@@ -1,6 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Database, jsonList, read, write } from '../../../platform/db/database.ts';
+import { and, eq, getTableColumns, gte, inArray, type SQL, sql } from 'drizzle-orm';
+import { type Database, jsonList } from '../../../platform/db/database.ts';
 import { createdAtOf } from '../../../platform/db/ids.ts';
+import { webhookHours } from '../../../platform/db/schema/webhooks.ts';
 import { hourMs } from '../../../platform/durations.ts';
 import { isFirst } from '../../notifications/of-delivery.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
@@ -86,10 +87,13 @@ export function countOutcomes(
     ? sql`exists (select 1 from deliveries where webhook_id = w.id and id = ${claim.id}
         and status = 'pending' and claimed_until = ${claim.claimedUntil})`
     : sql`true`;
-  return write(db)`
-    insert into webhook_hours (webhook_id, slot, hour, delivered, failed, retried, accidents, accidents_in_time)
-    select w.id, ${hour % countedHours}, ${hour}, ${delivered}, ${failed}, ${retried}, ${accidents}, ${accidentsInTime}
-    from webhooks w where w.id = ${webhookId} and ${isNew} ${addedUp}`;
+  // Part of the transaction that records, which is raw for speed.
+  return db.run(sql`
+    insert into webhook_hours
+      (webhook_id, slot, hour, delivered, failed, retried, accidents, accidents_in_time)
+    select w.id, ${hour % countedHours}, ${hour}, ${delivered}, ${failed}, ${retried},
+      ${accidents}, ${accidentsInTime}
+    from webhooks w where w.id = ${webhookId} and ${isNew} ${addedUp}`);
 }
 
 /** SQL that counts what fails without an attempt. Runs before the update that fails it. */
@@ -104,17 +108,24 @@ export const countFailed = (which: SQL, now: number): SQL => sql`
   cross join webhooks w on w.id = c.webhook_id
   where true ${addedUp}`;
 
-type CountedHour = HourTally & { webhookId: string };
+type CountedHour = Awaited<ReturnType<typeof selectHours>>[number];
 
 /** Selects the last `count` hours of these webhooks (a query of ids). */
 export function selectHours(db: Database, webhookIds: SQL, count: number, now: number) {
   const first = hourOf(now) - count + 1;
   const slots = Array.from({ length: count }, (_, i) => (first + i) % countedHours);
-  const range = count < countedHours ? sql`and c.slot in ${jsonList(slots)}` : undefined;
-  return read<CountedHour>(db)`
-    select c.webhook_id as webhookId, c.hour, c.delivered, c.failed, c.retried,
-      c.accidents, c.accidents_in_time as accidentsInTime
-    from (${webhookIds}) w cross join webhook_hours c on c.webhook_id = w.id and c.hour >= ${first} ${range}`;
+  const { slot, noticed: _, ...columns } = getTableColumns(webhookHours);
+  return db
+    .select(columns)
+    .from(sql`(${webhookIds}) w`)
+    .crossJoin(webhookHours)
+    .where(
+      and(
+        eq(webhookHours.webhookId, sql`w.id`),
+        gte(webhookHours.hour, first),
+        count < countedHours ? inArray(slot, jsonList(slots)) : undefined,
+      ),
+    );
 }
 
 /** The last hours of a webhook, oldest first, empty where nothing was counted. */

@@ -1,7 +1,11 @@
-import { and, sql } from 'drizzle-orm';
-import { read } from '../../../platform/db/database.ts';
-import { asCaller, type Caller, rowsFor } from '../../../platform/db/guard.ts';
+import { and, eq, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
+import { transaction } from '../../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { cutScan } from '../../../platform/db/pages.ts';
+import { connections } from '../../../platform/db/schema/accounts.ts';
+import { accidents } from '../../../platform/db/schema/fleet.ts';
+import { deliveries, webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { isCovered } from '../../coverage.ts';
 import { notificationOf } from '../../notifications/of-delivery.ts';
@@ -24,6 +28,7 @@ import {
   isOfOwn,
   type ListedDelivery,
   type ListQuery,
+  type StoredDelivery,
   selectDeliveries,
 } from './select.ts';
 
@@ -50,6 +55,9 @@ export async function listDeliveries(
   );
   return cutScan(rows, query.limit).page.map(asListed<Details>);
 }
+
+const c = alias(connections, 'c');
+const d = alias(deliveries, 'd');
 
 type ReceiverOf = Pick<Receiver, 'url' | 'openUntil' | 'pausedAt'> & { name: string | null };
 
@@ -87,21 +95,27 @@ export async function deliveriesOf(
     rows: selectDeliveries(db, caller, query),
     unnotified: selectUnnotified(env, db, caller, eventId),
     alerted: selectAlerted(db, caller, eventId),
-    covered: read<{ isCovered: number }>(db)`
-      select ${isCovered(env)} as isCovered from accidents a cross join connections c on c.id = a.connection_id
-      where a.id = ${eventId} and a.account_id = ${caller.accountId}`,
+    covered: db
+      .select({ isCovered: isCovered(env).mapWith(Boolean) })
+      .from(accidents)
+      .crossJoin(c)
+      .where(
+        and(
+          eq(c.id, accidents.connectionId),
+          eq(accidents.id, eventId),
+          eq(accidents.accountId, caller.accountId),
+        ),
+      ),
   }));
   const { page, end } = cutScan(rows, maxOfEvent, maxLookedAt);
-  const deliveries = page.map(asListed<ReceiverOf & { recipients: string[] | null }>);
+  const found = page.map(asListed<ReceiverOf & { recipients: string[] | null }>);
   return {
-    deliveries: deliveries.sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
+    deliveries: found.sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
     complete: !end,
-    unnotified: unnotified.filter(
-      ({ id }) => !deliveries.some(({ webhookId }) => webhookId === id),
-    ),
+    unnotified: unnotified.filter(({ id }) => !found.some(({ webhookId }) => webhookId === id)),
     alerted,
-    recipients: deliveries[0]?.recipients ?? [],
-    isCovered: covered[0]?.isCovered !== 0,
+    recipients: found[0]?.recipients ?? [],
+    isCovered: covered[0]?.isCovered ?? true,
   };
 }
 
@@ -124,9 +138,11 @@ export async function findDelivery(
       where not exists (select 1 from deletions where id = n.connection_id))),
     'webhook', (select json_object(${receiverOf(Date.now())}) from webhooks w
       where w.id = d.webhook_id and w.account_id = d.account_id)`;
-  const [row] = await rowsFor<Parameters<typeof asListed>[0]>(env, caller)`
-    select ${deliveryColumns(more)}
-    from deliveries d where webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`;
+  // Its columns are those of the lists, which are raw.
+  const which = sql`webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`;
+  const [row] = await asCaller(env, caller, (db) =>
+    db.all<StoredDelivery>(sql`select ${deliveryColumns(more)} from deliveries d where ${which}`),
+  );
   return row && asListed<Details & More>(row);
 }
 
@@ -151,10 +167,16 @@ export async function webhookOfDelivery(
   caller: Caller,
   id: string,
 ): Promise<string | undefined> {
-  const [found] = await rowsFor<{ webhookId: string }>(env, caller)`
-    select d.webhook_id as webhookId from webhooks w
-    cross join deliveries d on d.webhook_id = w.id and d.id = ${id}
-    where ${and(isOwned(caller, sql`w`), sql`d.account_id = ${caller.accountId}`, isOfOwn(caller))} limit 1`;
+  const which = and(
+    isOwned(caller),
+    eq(d.webhookId, webhooks.id),
+    eq(d.id, id),
+    eq(d.accountId, caller.accountId),
+    isOfOwn(caller),
+  );
+  const [found] = await asCaller(env, caller, (db) =>
+    db.select({ webhookId: d.webhookId }).from(webhooks).crossJoin(d).where(which).limit(1),
+  );
   return found?.webhookId;
 }
 
@@ -163,9 +185,12 @@ export async function locateDelivery(
   env: Env,
   id: string,
 ): Promise<(DeliveryKey & { accountId: string }) | undefined> {
-  const [found] = await read<DeliveryKey & { accountId: string }>(openDatabase(env))`
+  const db = openDatabase(env);
+  // A recursive CTE.
+  const rows = db.all<DeliveryKey & { accountId: string }>(sql`
     with ${allWebhooks}
     select d.webhook_id as webhookId, d.id, d.account_id as accountId
-    from hooks cross join deliveries d on d.webhook_id = hooks.id and d.id = ${id}`;
+    from hooks cross join deliveries d on d.webhook_id = hooks.id and d.id = ${id}`);
+  const [found] = await transaction(db, rows);
   return found;
 }

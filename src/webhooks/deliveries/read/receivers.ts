@@ -1,6 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read, write } from '../../../platform/db/database.ts';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
+import type { Database } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
+import { webhookHealth, webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { type Filters, filtersOf } from '../../filters.ts';
 import type { Attempt } from '../policy.ts';
 import { windowOf } from '../receiver/store.ts';
@@ -23,61 +25,72 @@ export type Receiver = {
   lastFailure: Pick<Attempt, 'result' | 'status' | 'reason'> | null;
 };
 
-type StoredReceiver = Omit<Receiver, 'lastFailure'> & { lastFailure: string | null };
-
 /** The receivers of the account's webhooks, oldest first; or that of one webhook. */
 export async function listReceivers(
   env: Env,
   caller: Caller,
   webhookId?: string,
 ): Promise<(Receiver & { filters?: Filters; allConnections?: true })[]> {
-  const which = sql`w.account_id = ${caller.accountId} ${webhookId && sql`and w.id = ${webhookId}`}`;
-  const more = sql`, w.filters, w.all_connections as "all"`;
-  const rows = await asCaller(env, caller, (db) =>
-    selectReceivers<{ filters: string | null; all: number }>(db, which, Date.now(), more),
+  const which = and(
+    eq(w.accountId, caller.accountId),
+    webhookId === undefined ? undefined : eq(w.id, webhookId),
   );
-  return rows.map(({ filters, all, ...row }) => ({
-    ...asReceiver(row),
+  const rows = await asCaller(env, caller, (db) =>
+    db
+      .select({
+        ...receiverColumns(Date.now()),
+        filters: w.filters,
+        allConnections: w.allConnections,
+      })
+      .from(w)
+      .leftJoin(h, eq(h.webhookId, w.id))
+      .where(which)
+      .orderBy(w.createdAt, w.id),
+  );
+  return rows.map(({ filters, allConnections, ...receiver }) => ({
+    ...receiver,
     ...filtersOf(filters),
-    ...(all === 1 && { allConnections: true }),
+    ...(allConnections && { allConnections }),
   }));
 }
 
-/** The receivers of the webhooks that `which` selects, oldest first, with more columns of `w`. */
-export const selectReceivers = <More = unknown>(
-  db: Database,
-  which: SQL,
-  now: number,
-  more?: SQL,
-) =>
-  read<StoredReceiver & More>(db)`
-    select w.id, w.url, coalesce(h.failures, 0) as failures,
-      iif(h.open_until > ${now}, h.open_until, null) as openUntil,
-      w.max_in_flight as maxInFlight, w.max_per_second as maxPerSecond, w.paused_at as pausedAt,
-      ${windowOf(now)} as window, h.last_failure as lastFailure ${more}
-    from webhooks w left join webhook_health h on h.webhook_id = w.id
-    where ${which} order by w.created_at, w.id`;
+/** A webhook and its health, as `receiverColumns` names them. */
+export const w = alias(webhooks, 'w');
+export const h = alias(webhookHealth, 'h');
 
-export const asReceiver = <T extends StoredReceiver>({ lastFailure, ...row }: T) => ({
-  ...row,
-  lastFailure: JSON.parse(lastFailure ?? 'null') as Receiver['lastFailure'], // as it was recorded
+/** The columns of a receiver. */
+export const receiverColumns = (now: number) => ({
+  id: w.id,
+  url: w.url,
+  failures: sql<number>`coalesce(${h.failures}, 0)`,
+  openUntil: sql<number | null>`iif(${h.openUntil} > ${now}, ${h.openUntil}, null)`,
+  maxInFlight: w.maxInFlight,
+  maxPerSecond: w.maxPerSecond,
+  pausedAt: w.pausedAt,
+  window: sql<number>`${windowOf(now)}`,
+  lastFailure: sql`${h.lastFailure}`.mapWith((recorded: string): Receiver['lastFailure'] =>
+    JSON.parse(recorded),
+  ),
 });
 
 export type AlertKind = 'paused' | 'failed' | 'working';
 
 /** The statements that mark that people were notified of the webhooks with the `id` in a query. */
-export const markNotified = (db: Database, kind: AlertKind, webhooks: SQL, now: number) => {
+export const markNotified = (db: Database, kind: AlertKind, ids: SQL, now: number) => {
   const column = sql.identifier(`${kind}_alert_at`);
   return {
-    marked: write(db)`
-      insert into webhook_health (webhook_id, ${column}) select id, ${now} from (${webhooks}) where true
-      on conflict (webhook_id) do update set ${column} = excluded.${column}`,
+    // The builder's insert of a selection would have to name all columns.
+    marked: db.run(sql`
+      insert into webhook_health (webhook_id, ${column}) select id, ${now} from (${ids}) where true
+      on conflict (webhook_id) do update set ${column} = excluded.${column}`),
+    // It names an index.
     counters:
       kind === 'failed'
-        ? write(db)`
+        ? db.run(sql`
             update webhook_hours indexed by webhook_hours_newly_failed set noticed = failed
             where failed > noticed and ${now} = (
-              select failed_alert_at from webhook_health h where h.webhook_id = webhook_hours.webhook_id)`
+              select failed_alert_at from webhook_health h
+              where h.webhook_id = webhook_hours.webhook_id)`)
         : undefined,
   };
 };

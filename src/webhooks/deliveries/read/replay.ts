@@ -1,9 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, count, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
 import { audit } from '../../../accounts/audit/write.ts';
 import { config } from '../../../platform/config.ts';
-import { read, write } from '../../../platform/db/database.ts';
-import { asCaller, type Caller, rowsFor } from '../../../platform/db/guard.ts';
+import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { afterAllIds, firstIdAt } from '../../../platform/db/ids.ts';
+import { deliveries, webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { invalid, invalidField } from '../../../platform/errors.ts';
 import { send } from '../../../platform/queue.ts';
 import { notificationOf, typeOf } from '../../notifications/of-delivery.ts';
@@ -48,10 +48,12 @@ export async function countReplayable(
   const recent = candidates(later(from, oldest), to, maxReplayedPerCall);
   const tooOld = candidates(from, earlier(to, oldest), maxReplayedPerCall);
   const { found, old } = await asCaller(env, caller, (db) => ({
-    found: read<{ looked: number; count: number }>(db)`
-      select count(*) as looked, coalesce(sum(${isReplayable}), 0) as count from (${recent}) d`,
-    old: read<{ count: number }>(db)`
-      select coalesce(sum(status <> 'pending'), 0) as count from (${tooOld})`,
+    found: db
+      .select({ looked: count(), count: sql<number>`coalesce(sum(${isReplayable}), 0)` })
+      .from(sql`(${recent}) d`),
+    old: db
+      .select({ count: sql<number>`coalesce(sum(status <> 'pending'), 0)` })
+      .from(sql`(${tooOld})`),
   }));
   return {
     count: found[0]?.count ?? 0,
@@ -82,11 +84,14 @@ export async function replay(
   ) {
     const chunk = candidates(next, to, replayedPerChunk);
     const { seen, changed } = await asCaller(env, caller, (db) => ({
-      seen: read<{ looked: number; last: string }>(db)`
-        select count(*) as looked, max(id) as last from (${chunk})`,
-      changed: write(db)`
-        update deliveries set status = 'pending', attempts = 0, next_attempt_at = ${now}, finished_at = null
-        where (webhook_id, id) in (select webhook_id, id from (${chunk}) d where ${isReplayable})`,
+      seen: db.select({ looked: count(), last: sql<string>`max(id)` }).from(sql`(${chunk})`),
+      changed: db
+        .update(deliveries)
+        .set({ status: 'pending', attempts: 0, nextAttemptAt: now, finishedAt: null })
+        .where(
+          sql`(webhook_id, id) in (
+            select webhook_id, id from (${chunk}) d where ${isReplayable})`,
+        ),
       audited:
         replayed > 0
           ? undefined
@@ -128,21 +133,34 @@ export async function sendNow(
   caller: Caller,
   { webhookId, id }: DeliveryKey,
 ): Promise<void> {
-  const whose = ownWebhookId(caller, webhookId);
   const now = Date.now();
-  const isPending = sql`webhook_id = ${whose} and id = ${id} and status = 'pending'`;
+  const isPending = and(
+    eq(deliveries.webhookId, ownWebhookId(caller, webhookId)),
+    eq(deliveries.id, id),
+    eq(deliveries.status, 'pending'),
+  );
   const { found } = await asCaller(env, caller, (db) => ({
-    found: read<{ isPaused: number }>(db)`
-      select (select paused_at is not null from webhooks where id = webhook_id) as isPaused
-      from deliveries where ${isPending}`,
-    due: write(db)`
-      update deliveries set next_attempt_at = ${now}
-      where ${isPending} and attempts > 0 and next_attempt_at > ${now} and claimed_until <= ${now}`,
+    found: db
+      .select({ pausedAt: webhooks.pausedAt })
+      .from(deliveries)
+      .leftJoin(webhooks, eq(webhooks.id, deliveries.webhookId))
+      .where(isPending),
+    due: db
+      .update(deliveries)
+      .set({ nextAttemptAt: now })
+      .where(
+        and(
+          isPending,
+          gt(deliveries.attempts, 0),
+          gt(deliveries.nextAttemptAt, now),
+          lte(deliveries.claimedUntil, now),
+        ),
+      ),
     probe: allowProbe(db, sql`(select webhook_id from deliveries where ${isPending})`, now),
   }));
   const [pending] = found;
   if (!pending) throw invalid('This delivery has ended, replay it instead');
-  if (pending.isPaused) throw invalid(webhookIsPaused);
+  if (pending.pausedAt !== null) throw invalid(webhookIsPaused);
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
 }
 
@@ -152,10 +170,13 @@ export async function sendNow(
  * @throws Refusal: invalid, if none is waiting; and as `sendNow`
  */
 export async function tryNow(env: Env, caller: Caller, webhookId: string): Promise<DeliveryKey> {
-  const [first] = await rowsFor<{ id: string }>(env, caller)`
+  // It names an index.
+  const waiting = sql`
     select id from deliveries indexed by deliveries_due
-    where webhook_id = ${ownWebhookId(caller, webhookId)} and status = 'pending' and priority in (0, 1, 2, 3)
+    where webhook_id = ${ownWebhookId(caller, webhookId)} and status = 'pending'
+      and priority in (0, 1, 2, 3)
     order by priority, next_attempt_at limit 1`;
+  const [first] = await asCaller(env, caller, (db) => db.all<{ id: string }>(waiting));
   if (!first) throw invalid('Nothing is waiting for this webhook');
   const key = { webhookId, id: first.id };
   await sendNow(env, caller, key);

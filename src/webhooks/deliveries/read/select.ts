@@ -1,10 +1,12 @@
-import { and, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import { type CursorKeys, invalidCursor } from '../../../platform/db/cursor.ts';
-import { type Database, read } from '../../../platform/db/database.ts';
+import type { Database } from '../../../platform/db/database.ts';
 import { type Caller, isWithin } from '../../../platform/db/guard.ts';
 import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { createdAtOf, firstIdAt } from '../../../platform/db/ids.ts';
 import { type Scanned, scan } from '../../../platform/db/pages.ts';
+import { webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { notificationOf, notifiedOf } from '../../notifications/of-delivery.ts';
 import {
   EVENT,
@@ -49,7 +51,9 @@ export const about: SQL = sql`'about', json((
   where not exists (select 1 from deletions where id = n.connection_id)))`;
 
 /** A delivery as read: `rest` is JSON. */
-type StoredDelivery = Omit<ListedDelivery, 'type' | 'createdAt' | 'last'> & { rest: string | null };
+export type StoredDelivery = Omit<ListedDelivery, 'type' | 'createdAt' | 'last'> & {
+  rest: string | null;
+};
 
 /** SQL for the delivery `d`, with its latest attempt and more fields if `shown`. */
 export const deliveryColumns = (more?: SQL, shown: SQL = sql`true`): SQL => sql`
@@ -99,6 +103,8 @@ export type ListQuery = {
   more?: SQL;
 };
 
+const w = alias(webhooks, 'w');
+
 /** Reads a part of the deliveries, for `cutScan`. @throws Refusal: invalid, for another list's place */
 export function selectDeliveries(db: Database, caller: Caller, query: ListQuery) {
   const { webhookId, type, from, to, place, limit, most, more } = query;
@@ -117,19 +123,20 @@ export function selectDeliveries(db: Database, caller: Caller, query: ListQuery)
     isOfOwn(caller),
   );
   const where = and(
-    isOwned(caller, sql`w`),
-    webhookId === undefined ? undefined : sql`w.id = ${webhookId}`,
+    isOwned(caller, w),
+    webhookId === undefined ? undefined : eq(w.id, webhookId),
     place && isAfter(order, place),
     order.byTime ? range : undefined,
   );
-  return read<ListedRow>(db)`${scan({
+  const rows = scan({
     columns: sql`${deliveryColumns(more, passes)}, json_array(w.id, ${keys}) as at`,
     source: sql`webhooks w indexed by webhooks_by_id cross join ${order.deliveries} where ${where}`,
     order: sql`order by w.id, ${keys} ${order.descending ? sql`desc` : undefined}`,
     passes,
     limit,
     ...(most !== undefined && { most }),
-  })}`;
+  });
+  return db.all<ListedRow>(rows); // the pages of lists name indexes, and number what they scan
 }
 
 /** The condition that the delivery `d` is of a connection of a limited token: its webhook may have had others. */

@@ -1,6 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Database, int, read } from '../../../platform/db/database.ts';
+import { and, eq, gte, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
+import { type Database, int } from '../../../platform/db/database.ts';
 import { createdAtOf } from '../../../platform/db/ids.ts';
+import { deliveries } from '../../../platform/db/schema/webhooks.ts';
 import { isFirst } from '../../notifications/of-delivery.ts';
 import { EVENT_LEVEL } from '../../notifications/types.ts';
 import { fromStored, promptMs, type StoredAttempt } from '../policy.ts';
@@ -9,25 +11,30 @@ import { fromStored, promptMs, type StoredAttempt } from '../policy.ts';
 export const maxTimed = 1000;
 
 /** A delivery with its first attempt and its last one. */
-type Timed = {
-  webhookId: string;
-  id: string;
-  level: number;
-  status: string;
-  first: number;
-  attempts: string;
-};
+type Timed = Awaited<ReturnType<typeof selectTimes>>[number];
 
 /** Selects the newest of the deliveries of these webhooks (a query of ids): 1,000 in all, as many of each. */
-export const selectTimes = (db: Database, webhookIds: SQL) =>
-  read<Timed>(db)`
-    select d.webhook_id as webhookId, d.id, d.level, d.status, ${isFirst(sql`d`)} as first,
-      json_array(log->0, log->'$[#-1]') as attempts
-    from (${webhookIds}) w cross join deliveries d on d.webhook_id = w.id and d.id >= coalesce((
-      select id from deliveries where webhook_id = w.id order by id desc
-      limit 1 offset ${int(maxTimed)} / (select count(*) from (${webhookIds})) - 1), '')`;
+export function selectTimes(db: Database, webhookIds: SQL) {
+  const oldest = sql`coalesce((
+    select id from deliveries where webhook_id = w.id order by id desc
+    limit 1 offset ${int(maxTimed)} / (select count(*) from (${webhookIds})) - 1), '')`;
+  return db
+    .select({
+      webhookId: d.webhookId,
+      id: d.id,
+      level: d.level,
+      status: d.status,
+      first: isFirst(sql`d`).mapWith(Boolean),
+      attempts: sql<string>`json_array(${d.log}->0, ${d.log}->'$[#-1]')`,
+    })
+    .from(sql`(${webhookIds}) w`)
+    .crossJoin(d)
+    .where(and(eq(d.webhookId, sql`w.id`), gte(d.id, oldest)));
+}
 
-const attemptsOf = ({ attempts }: Timed) =>
+const d = alias(deliveries, 'd');
+
+const attemptsOf = ({ attempts }: Pick<Timed, 'attempts'>) =>
   (JSON.parse(attempts) as (StoredAttempt | null)[]).map((one) => one && fromStored(one));
 
 /** A response: when the receiver was called, and after how many ms it responded or the call was given up. */
@@ -55,7 +62,7 @@ export type Waits = {
 
 /** How long accidents and events waited, without tests, replays and cancelled ones. What waits counts with its age. */
 export function waitsIn(deliveries: Timed[], now: number): { accidents: Waits; events: Waits } {
-  const counted = deliveries.filter(({ first, status }) => first === 1 && status !== 'cancelled');
+  const counted = deliveries.filter(({ first, status }) => first && status !== 'cancelled');
   return {
     accidents: waitsOf(
       counted.filter(({ level }) => level !== EVENT_LEVEL),

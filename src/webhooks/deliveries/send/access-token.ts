@@ -1,4 +1,5 @@
 import { type Sealed, seal, unseal } from '../../../platform/crypto.ts';
+import { transaction } from '../../../platform/db/database.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { keepToken, openClient } from '../../oauth.ts';
 import { callTimeoutMs, type Outcome } from '../policy.ts';
@@ -38,9 +39,10 @@ export async function authorizer(
     if (token.value !== undefined) {
       const { value, goodUntil } = token;
       const kept = { value, goodUntil: String(goodUntil), ...(token.inBody && { inBody: 'yes' }) };
+      const db = openDatabase(env);
       const resealed = await seal(env, webhookId, kept);
       // Best effort: without it, the next worker requests another.
-      await keepToken(openDatabase(env), webhookId, sealed, resealed).catch(() => {});
+      await transaction(db, keepToken(db, webhookId, sealed, resealed)).catch(() => {});
     }
     return token;
   };

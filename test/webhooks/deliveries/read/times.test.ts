@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
+import { transaction } from '../../../../src/platform/db/database.ts';
 import { newId } from '../../../../src/platform/db/ids.ts';
 import { openDatabase } from '../../../../src/platform/db/system.ts';
 import {
@@ -21,7 +22,13 @@ it.each([
 );
 
 const since = 1_800_000_000_000;
-const one = { webhookId: 'w', id: newId(since), level: 0, status: 'delivered', first: 1 };
+const one = {
+  webhookId: 'w',
+  id: newId(since),
+  level: 0,
+  status: 'delivered' as const,
+  first: true,
+};
 const at = (ms: number) => [since + ms, 60, 200];
 const attempted = (...attempts: unknown[]) => JSON.stringify(attempts);
 const failure = { at: since + 7000, durationMs: 40, result: 'dns' };
@@ -56,10 +63,13 @@ it.each<[string, object, object]>([
   expect(waitsIn(accidents, since + 30_000)).toEqual({ events: none, accidents: found });
 });
 
-it.each([{ first: 0 }, { status: 'cancelled' }])('a delivery with %j has not waited', (differs) => {
-  const row = { ...one, attempts: attempted(at(200), at(200)), ...differs };
-  expect(waitsIn([row], since).events.count).toBe(0);
-});
+it.each([{ first: false }, { status: 'cancelled' as const }])(
+  'a delivery with %j has not waited',
+  (differs) => {
+    const row = { ...one, attempts: attempted(at(200), at(200)), ...differs };
+    expect(waitsIn([row], since).events.count).toBe(0);
+  },
+);
 
 it('a response is that to the last attempt, or the call that was given up', () => {
   const timeout = { at: since, durationMs: 15_000, result: 'timeout' };
@@ -74,6 +84,7 @@ it('a response is that to the last attempt, or the call that was given up', () =
 });
 
 it('the newest 1,000 deliveries are read, as many of each webhook', async () => {
+  const db = openDatabase(env);
   const hooks = [newId(), newId()];
   const ids = Array.from({ length: 1100 }, (_, i) => newId(since + i));
   for (const webhook_id of hooks)
@@ -82,9 +93,9 @@ it('the newest 1,000 deliveries are read, as many of each webhook', async () => 
       log: JSON.stringify([at(0), failure, at(i)]),
     }));
   const timesOf = (webhooks: string[]) =>
-    selectTimes(
-      openDatabase(env),
-      sql`select value as id from json_each(${JSON.stringify(webhooks)})`,
+    transaction(
+      db,
+      selectTimes(db, sql`select value as id from json_each(${JSON.stringify(webhooks)})`),
     );
   const alone = await timesOf(hooks.slice(0, 1));
   expect(alone.map(({ id }) => id).toSorted()).toEqual(ids.slice(-1000));

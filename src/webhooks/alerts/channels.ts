@@ -1,21 +1,26 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, exists, lt } from 'drizzle-orm';
 import { audit } from '../../accounts/audit/write.ts';
 import { config } from '../../platform/config.ts';
 import { seal } from '../../platform/crypto.ts';
-import { type Database, read, refuseUnless, write } from '../../platform/db/database.ts';
-import { asCaller, type Caller, rowsFor } from '../../platform/db/guard.ts';
+import { type Database, refuseUnless } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
-import { post, type Target } from './call.ts';
+import { accounts } from '../../platform/db/schema/accounts.ts';
+import { alertChannels } from '../../platform/db/schema/webhooks.ts';
+import { post } from './call.ts';
 import { type Channel, type ChannelInput, maxChannels } from './channel-input.ts';
 import { deleteMailRule, type MailRule, saveMailRule } from './rules.ts';
 
 /** The channels of the account, oldest first. */
-export async function listChannels(env: Env, caller: Caller): Promise<Channel[]> {
-  type StoredChannel = Omit<Channel, 'getsAlerts'> & { getsAlerts: number };
-  const rows = await rowsFor<StoredChannel>(env, caller)`
-    select id, kind, name, host, last_four as lastFour, gets_alerts as getsAlerts, problem, problem_at as problemAt
-    from alert_channels where account_id = ${caller.accountId} order by created_at, id`;
-  return rows.map((row) => ({ ...row, getsAlerts: row.getsAlerts === 1 }));
+export function listChannels(env: Env, caller: Caller): Promise<Channel[]> {
+  const { id, kind, name, host, lastFour, getsAlerts, problem, problemAt, ...not } = alertChannels;
+  return asCaller(env, caller, (db) =>
+    db
+      .select({ id, kind, name, host, lastFour, getsAlerts, problem, problemAt })
+      .from(alertChannels)
+      .where(eq(not.accountId, caller.accountId))
+      .orderBy(not.createdAt, id),
+  );
 }
 
 export const findChannel = async (
@@ -35,25 +40,27 @@ export async function saveChannel(
 ): Promise<string> {
   const id = known ?? newId();
   const { accountId } = caller;
-  const address = url === '' ? '{}' : JSON.stringify(await seal(env, id, { url }));
-  const host = url === '' ? '' : new URL(url).host;
-  const room = sql`(select count(*) from alert_channels where account_id = ${accountId}) < ${maxChannels}`;
+  const place = {
+    address: url === '' ? '{}' : JSON.stringify(await seal(env, id, { url })),
+    host: url === '' ? '' : new URL(url).host,
+    lastFour: url.slice(-4),
+  };
   await asCaller(env, caller, (db) => [
     known
       ? mustBeOurs(db, caller, id)
-      : refuseUnless(db, room, `An account can have at most ${maxChannels} channels`),
-    // Without a URL it keeps its own.
-    write(db)`
-      insert into alert_channels (id, account_id, kind, name, address, host, last_four, gets_alerts, created_at)
-      values (${id}, ${accountId}, ${input.kind}, ${input.name}, ${address}, ${host}, ${url.slice(-4)},
-        ${input.getsAlerts ? 1 : 0}, ${Date.now()})
-      on conflict (id) do update set kind = excluded.kind, name = excluded.name, gets_alerts = excluded.gets_alerts
-        ${
-          url === ''
-            ? undefined
-            : sql`, address = excluded.address, host = excluded.host, last_four = excluded.last_four,
-          problem = null, problem_at = null`
-        }`,
+      : refuseUnless(
+          db,
+          lt(db.$count(alertChannels, eq(alertChannels.accountId, accountId)), maxChannels),
+          `An account can have at most ${maxChannels} channels`,
+        ),
+    db
+      .insert(alertChannels)
+      .values({ id, accountId, ...input, ...place, createdAt: Date.now() })
+      .onConflictDoUpdate({
+        target: alertChannels.id,
+        // Without a URL it keeps its own.
+        set: { ...input, ...(url !== '' && { ...place, problem: null, problemAt: null }) },
+      }),
     saveMailRule(db, caller, id, rule),
     audit(db, caller, known ? 'changed' : 'created', 'alert_channels', id),
   ]);
@@ -65,7 +72,7 @@ export async function removeChannel(env: Env, caller: Caller, id: string): Promi
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
     audit(db, caller, 'deleted', 'alert_channels', id),
-    write(db)`delete from alert_channels where id = ${id}`,
+    db.delete(alertChannels).where(eq(alertChannels.id, id)),
     deleteMailRule(db, caller, id),
   ]);
 }
@@ -75,9 +82,16 @@ export async function testChannel(env: Env, caller: Caller, id: string): Promise
   const { accountId } = caller;
   const find = (db: Database) => ({
     ours: mustBeOurs(db, caller, id),
-    targets: read<Target & { account: string }>(db)`
-      select h.id, h.kind, h.address, a.name as account
-      from alert_channels h join accounts a on a.id = h.account_id where h.id = ${id}`,
+    targets: db
+      .select({
+        id: alertChannels.id,
+        kind: alertChannels.kind,
+        address: alertChannels.address,
+        account: accounts.name,
+      })
+      .from(alertChannels)
+      .innerJoin(accounts, eq(accounts.id, alertChannels.accountId))
+      .where(eq(alertChannels.id, id)),
     cleared: setProblem(db, caller, id, null),
   });
   const [target] = (await asCaller(env, caller, find)).targets;
@@ -92,14 +106,18 @@ export async function testChannel(env: Env, caller: Caller, id: string): Promise
   return problem;
 }
 
-const setProblem = (db: Database, { accountId }: Caller, id: string, problem: string | null) =>
-  write(db)`
-    update alert_channels set problem = ${problem}, problem_at = ${problem && Date.now()}
-    where id = ${id} and account_id = ${accountId}`;
+const setProblem = (db: Database, caller: Caller, id: string, problem: string | null) =>
+  db
+    .update(alertChannels)
+    .set({ problem, problemAt: problem === null ? null : Date.now() })
+    .where(isOurs(caller, id));
 
-const mustBeOurs = (db: Database, { accountId }: Caller, id: string) =>
+const mustBeOurs = (db: Database, caller: Caller, id: string) =>
   refuseUnless(
     db,
-    sql`exists (select 1 from alert_channels where id = ${id} and account_id = ${accountId})`,
+    exists(db.select({ id: alertChannels.id }).from(alertChannels).where(isOurs(caller, id))),
     { kind: 'not found' },
   );
+
+const isOurs = ({ accountId }: Caller, id: string) =>
+  and(eq(alertChannels.id, id), eq(alertChannels.accountId, accountId));

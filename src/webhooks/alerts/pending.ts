@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { type Database, write } from '../../platform/db/database.ts';
+import type { Database } from '../../platform/db/database.ts';
 
 /** What a message is about: webhooks, connections, or accidents and safety events. */
 export type NewsKind = 'paused' | 'failed' | 'working' | 'connection' | 'record';
@@ -15,7 +15,8 @@ export const maxPeople = 20;
  * nothing. `news` has `account_id`, `recipient_id` and `item`. Drops what is for nobody.
  */
 export const addNews = (env: Env, db: Database, kind: NewsKind, news: SQL, now: number) =>
-  write(db)`
+  // Set-based: it groups and merges lists.
+  db.run(sql`
     insert into alert_messages (account_id, recipient_id, kind, items, total, added_at, due_at)
     select account_id, recipient_id, ${kind}, items, total, ${now}, ${now} from (
       select account_id, recipient_id, count(*) as total,
@@ -32,7 +33,7 @@ export const addNews = (env: Env, db: Database, kind: NewsKind, news: SQL, now: 
         select value from (
           select 0 as later, value from json_each(alert_messages.items)
           union all select 1, value from json_each(excluded.items))
-        order by ${accidentsFirst(sql`value`)}, later limit ${maxNamed}))`;
+        order by ${accidentsFirst(sql`value`)}, later limit ${maxNamed}))`);
 
 const accidentsFirst = (item: SQL): SQL => sql`min(${item}->>'level', 1) desc`;
 

@@ -1,8 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, gt, inArray, notInArray, type SQL, sql } from 'drizzle-orm';
 import { alertedId, isUnaware, rememberAlerted } from '../../fleet/accidents/alerted.ts';
 import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
-import { type Database, jsonList, read, transaction, write } from '../../platform/db/database.ts';
+import { type Database, jsonList, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
+import { mailFeeds, mailRules } from '../../platform/db/schema/accounts.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
@@ -24,14 +25,17 @@ export async function sendRecordAlerts(
   budget = newBudget(),
 ): Promise<void> {
   const db = openDatabase(env);
-  await write(
-    db,
-  )`delete from mail_feeds where account_id not in (select account_id from mail_rules)`;
+  const ruled = db.select({ accountId: mailRules.accountId }).from(mailRules);
+  await transaction(db, db.delete(mailFeeds).where(notInArray(mailFeeds.accountId, ruled)));
   let last = '';
   await inSteps(budget, async () => {
-    const feeds = await read<{ id: string }>(db)`
-      select account_id as id from mail_feeds f where account_id > ${last} and ${hasNews} and ${isSettled}
-      order by account_id limit ${maxAccounts}`;
+    const next = db
+      .select({ id: mailFeeds.accountId })
+      .from(mailFeeds)
+      .where(and(gt(mailFeeds.accountId, last), hasNews, isSettled))
+      .orderBy(mailFeeds.accountId)
+      .limit(maxAccounts);
+    const feeds = await transaction(db, next);
     const isRoundOver = feeds.length === 0 && last !== '';
     last = feeds.at(-1)?.id ?? '';
     if (feeds.length === 0) return isRoundOver;
@@ -47,34 +51,37 @@ export async function sendRecordAlerts(
   });
 }
 
-const isSettled = notMoving(sql`f.account_id`);
+const isSettled = notMoving(sql`mail_feeds.account_id`);
 
-const hasNews = sql`exists (select 1 from changes c where c.account_id = f.account_id and c.seq > f.seen)`;
+const hasNews = sql`exists (
+  select 1 from changes c where c.account_id = mail_feeds.account_id and c.seq > mail_feeds.seen)`;
 
 /** SQL for whether `sendRecordAlerts` has work. */
 export const recordAlertsAreDue = (): SQL =>
-  sql`exists (select 1 from mail_feeds f where ${hasNews} and ${isSettled})`;
+  sql`exists (select 1 from mail_feeds where ${hasNews} and ${isSettled})`;
 
-/** The changes of the feed `f` that a step handles. */
+/** The changes of a feed that a step handles. */
 const nextChanges = sql`
   select seq from (
     select seq, sum(records) over (order by seq) - records as before from (
       select seq, coalesce(json_array_length(records, '$.accident'), 0)
         + coalesce(json_array_length(records, '$.safetyEvent'), 0) as records
-      from changes where account_id = f.account_id and seq > f.seen order by seq limit ${maxChanges}))
+      from changes where account_id = mail_feeds.account_id and seq > mail_feeds.seen
+      order by seq limit ${maxChanges}))
   where before < ${maxRecords}`;
 
 const advance = (db: Database, accountIds: SQL) =>
-  write(db)`
-    update mail_feeds as f set seen = coalesce((select max(seq) from (${nextChanges})), seen)
-    where account_id in ${accountIds}`;
+  db
+    .update(mailFeeds)
+    .set({ seen: sql`coalesce((select max(seq) from (${nextChanges})), ${mailFeeds.seen})` })
+    .where(inArray(mailFeeds.accountId, accountIds));
 
 /** The unread changes of accounts, with the time `at` that the records have which came in by them. */
 const unread = (accountIds: SQL): SQL => sql`
   unread as materialized (
-    select c.account_id, c.seq - c.lag as at, c.records from mail_feeds f
-    cross join changes c on c.account_id = f.account_id and c.seq in (${nextChanges})
-    where f.account_id in ${accountIds} and c.action = 'changed' and c.quiet = 0),
+    select c.account_id, c.seq - c.lag as at, c.records from mail_feeds
+    cross join changes c on c.account_id = mail_feeds.account_id and c.seq in (${nextChanges})
+    where mail_feeds.account_id in ${accountIds} and c.action = 'changed' and c.quiet = 0),
   crashes as materialized (
     select a.*, n.at, ${groupKeysOfVehicle} as group_keys,
       coalesce(v.name, 'VIN ' || nullif(a.vin, ''), 'Unknown vehicle') as vehicle

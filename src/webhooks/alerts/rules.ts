@@ -1,43 +1,56 @@
+import { and, eq, isNull, max, ne, notExists, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import { groupKey } from '../../fleet/lists/group-keys.ts';
-import { type Database, read, write } from '../../platform/db/database.ts';
+import type { Database } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { mailFeeds, mailRules, portalUsers } from '../../platform/db/schema/accounts.ts';
+import { changes, names, vehicles } from '../../platform/db/schema/fleet.ts';
 
 /** Levels, least risk of events (null: none) and groups (null: all) to be notified of. */
 export type MailRule = { levels: number[]; risk: number | null; groups: string[] | null };
-
-type Stored = { levels: number; risk: number | null; groups: string | null };
 
 /** How many groups people can choose from, of how many vehicles. */
 const maxGroups = 100;
 const maxVehicles = 2000;
 
 /** The groups of the account's vehicles. */
-export const selectGroups = (db: Database, { accountId }: Caller) =>
-  read<{ name: string }>(db)`
-    select distinct g.value as name
-    from (select id from names where account_id = ${accountId} and kind = 'vehicle' limit ${maxVehicles}) n
-    cross join vehicles v on v.id = n.id cross join json_each(v.groups) g
-    order by name limit ${maxGroups}`;
+export function selectGroups(db: Database, { accountId }: Caller) {
+  const some = db
+    .select({ id: names.id })
+    .from(names)
+    .where(and(eq(names.accountId, accountId), eq(names.kind, 'vehicle')))
+    .limit(maxVehicles)
+    .as('some');
+  return db
+    .selectDistinct({ name: sql<string>`g.value`.as('name') })
+    .from(some)
+    .crossJoin(vehicles)
+    .crossJoin(sql`json_each(${vehicles.groups}) g`)
+    .where(eq(vehicles.id, some.id))
+    .orderBy(sql`g.value`)
+    .limit(maxGroups);
+}
 
 /** The rule of a user or channel, and the groups that it can be about. */
 export async function findMailRule(env: Env, caller: Caller, recipientId = '') {
   const { rules, groups } = await asCaller(env, caller, (db) => ({
-    rules: read<Stored>(db)`
-      select levels, risk, groups from mail_rules
-      where recipient_id = ${recipientId} and account_id = ${caller.accountId}`,
+    rules: db.select().from(mailRules).where(isOf(recipientId, caller)),
     groups: selectGroups(db, caller),
   }));
   const [found] = rules;
   const rule: MailRule = {
     levels: [1, 2, 3].filter((level) => (found?.levels ?? 0) & (1 << (level - 1))),
     risk: found?.risk ?? null,
-    groups: JSON.parse(found?.groups ?? 'null'),
+    groups: found?.groups ?? null,
   };
   return {
     rule,
     groups: [...new Set([...groups.map(({ name }) => name), ...(rule.groups ?? [])])],
   };
 }
+
+const isOf = (recipientId: string, { accountId }: { accountId: string }) =>
+  and(eq(mailRules.recipientId, recipientId), eq(mailRules.accountId, accountId));
 
 /** What was received since is looked at again: the job may not have seen it. */
 const overlapMs = 60_000;
@@ -60,47 +73,68 @@ export function saveMailRule(
   { levels, risk, groups }: MailRule,
 ) {
   const bits = levels.reduce((sum, level) => sum | (1 << (level - 1)), 0);
+  const rule = { levels: bits, risk, groups, groupKeys: groups?.map(groupKey) ?? null };
+  const now = Date.now();
   return [
     bits === 0 && risk === null
       ? deleteMailRule(db, { accountId }, recipientId)
-      : write(db)`
-          insert into mail_rules (recipient_id, account_id, levels, risk, groups, group_keys, since)
-          values (${recipientId}, ${accountId}, ${bits}, ${risk}, ${groups && JSON.stringify(groups)},
-            ${groups && JSON.stringify(groups.map(groupKey))}, ${Date.now()})
-          on conflict do update set levels = excluded.levels, risk = excluded.risk, groups = excluded.groups,
-            group_keys = excluded.group_keys,
-            since = excluded.since - ${overlapMs}`,
+      : db
+          .insert(mailRules)
+          .values({ recipientId, accountId, ...rule, since: now })
+          .onConflictDoUpdate({
+            target: mailRules.recipientId,
+            set: { ...rule, since: now - overlapMs },
+          }),
     followChanges(db, accountId),
   ] as const;
 }
 
 /** The statements that have an account's only person emailed of accidents, until they choose otherwise. */
-export const ruleOfFirst = (db: Database, { accountId }: Caller) =>
-  [
-    write(db)`
-      insert into mail_rules (recipient_id, account_id, levels, risk, groups, group_keys, since)
-      select id, account_id, ${allLevels}, null, null, null, ${Date.now()} from portal_users u
-      where account_id = ${accountId} and confirmed_at is null
-        and not exists (select 1 from portal_users where account_id = ${accountId} and id <> u.id)
-      on conflict do nothing`,
+export function ruleOfFirst(db: Database, { accountId }: Caller) {
+  const others = alias(portalUsers, 'others');
+  const isOther = and(eq(others.accountId, accountId), ne(others.id, portalUsers.id));
+  const only = db
+    .select({
+      recipientId: portalUsers.id,
+      accountId: portalUsers.accountId,
+      levels: sql<number>`${allLevels}`.as('levels'),
+      risk: sql<null>`null`.as('risk'),
+      groups: sql<null>`null`.as('groups'),
+      groupKeys: sql<null>`null`.as('group_keys'),
+      since: sql<number>`${Date.now()}`.as('since'),
+    })
+    .from(portalUsers)
+    .where(
+      and(
+        eq(portalUsers.accountId, accountId),
+        isNull(portalUsers.confirmedAt),
+        notExists(db.select({ id: others.id }).from(others).where(isOther)),
+      ),
+    );
+  return [
+    db.insert(mailRules).select(only).onConflictDoNothing(),
     followChanges(db, accountId),
   ] as const;
+}
 
 const allLevels = 7;
 
 /** The statement that follows an account's changes from now on, if any rule needs them. */
-const followChanges = (db: Database, accountId: string) =>
-  write(db)`
-    insert into mail_feeds (account_id, seen)
-    select ${accountId}, coalesce((select max(seq) from changes where account_id = ${accountId}), 0)
-    where exists (select 1 from mail_rules where account_id = ${accountId})
-    on conflict do nothing`;
+function followChanges(db: Database, accountId: string) {
+  const last = db
+    .select({ seq: max(changes.seq) })
+    .from(changes)
+    .where(eq(changes.accountId, accountId));
+  const feed = db
+    .select({
+      accountId: mailRules.accountId,
+      seen: sql<number>`coalesce(${last}, 0)`.as('seen'),
+    })
+    .from(mailRules)
+    .where(eq(mailRules.accountId, accountId))
+    .limit(1);
+  return db.insert(mailFeeds).select(feed).onConflictDoNothing();
+}
 
-export const deleteMailRule = (
-  db: Database,
-  { accountId }: { accountId: string },
-  recipientId: string,
-) =>
-  write(
-    db,
-  )`delete from mail_rules where recipient_id = ${recipientId} and account_id = ${accountId}`;
+export const deleteMailRule = (db: Database, account: { accountId: string }, recipientId: string) =>
+  db.delete(mailRules).where(isOf(recipientId, account));

@@ -1,7 +1,8 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { originOf } from '../../platform/config.ts';
-import { type Database, read, transaction, write } from '../../platform/db/database.ts';
+import { type Database, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
+import { alertChannels, alertMessages, alertsSent } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
@@ -52,11 +53,11 @@ export async function sendMessages(
   budget = newBudget(),
 ): Promise<number> {
   const db = openDatabase(env);
-  await write(db)`delete from alerts_sent where day < ${dayOf(now)}`;
+  await transaction(db, db.delete(alertsSent).where(lt(alertsSent.day, dayOf(now))));
   let sent = 0;
   let left = 0;
   await inSteps(budget, async () => {
-    const messages = await read<DueMessage>(db)`${selectDue(now)}`;
+    const messages = await transaction(db, selectDue(db, now));
     if (messages.length === 0) return false;
     const portal = `${originOf(env)}/portal`;
     const worker = async () => {
@@ -102,7 +103,9 @@ type DueMessage = {
   address: string | null;
 };
 
-const selectDue = (now: number): SQL => sql`
+/** One of a recipient each, of accounts in turn: it numbers them, and names an index. */
+const selectDue = (db: Database, now: number) =>
+  db.all<DueMessage>(sql`
   select m.account_id as accountId, m.recipient_id as recipientId, m.kind, m.items, m.total,
     ${knownItems} as known, m.added_at as addedAt, m.attempts, a.name as account, u.email, u.time_zone as timeZone, h.kind as channel, h.address
   from (
@@ -115,15 +118,19 @@ const selectDue = (now: number): SQL => sql`
   left join accounts a on a.id = m.account_id and a.status = 'active'
   left join portal_users u on u.id = m.recipient_id and u.confirmed_at is not null
   left join alert_channels h on h.id = m.recipient_id
-  order by d.turn, d.due_at`;
+  order by d.turn, d.due_at`);
 
 const knownItems = sql`iif(m.kind <> 'record', m.items, (
   select json_group_array(json(i.value)) from json_each(m.items) i
   where exists (select 1 from accidents where id = i.value->>'id')
     or exists (select 1 from safety_events where id = i.value->>'id')))`;
 
-const isOf = ({ accountId, recipientId, kind }: DueMessage): SQL =>
-  sql`account_id = ${accountId} and recipient_id = ${recipientId} and kind = ${kind}`;
+const isOf = ({ accountId, recipientId, kind }: DueMessage) =>
+  and(
+    eq(alertMessages.accountId, accountId),
+    eq(alertMessages.recipientId, recipientId),
+    eq(alertMessages.kind, kind),
+  );
 
 /** Claims a message until its retry, or until tomorrow beyond today's limits. Returns whether to send it. */
 async function claim(db: Database, message: DueMessage, now: number): Promise<boolean> {
@@ -132,20 +139,26 @@ async function claim(db: Database, message: DueMessage, now: number): Promise<bo
   const isMail = message.email ? 1 : 0;
   const retryAt = now + Math.min(retryMs << (2 * Math.min(attempts, 9)), longestRetryMs);
   if (attempts > 0) {
-    await write(db)`
-      update alert_messages set attempts = attempts + 1, due_at = ${retryAt} where ${isOf(message)}`;
+    const again = { attempts: attempts + 1, dueAt: retryAt };
+    await transaction(db, db.update(alertMessages).set(again).where(isOf(message)));
     return true;
   }
   const { counted } = await transaction(db, {
-    counted: write(db)`
+    // A claim: it counts within the limits of the day, or changes nothing.
+    counted: db.run(sql`
       insert into alerts_sent (account_id, day, messages, emails)
       select ${accountId}, ${day}, 1, ${isMail} where not ${isMail} or ${emailsOf(day)} < ${allEmails}
       on conflict do update set messages = messages + 1, emails = emails + ${isMail}
       where messages < ${maxPerAccountAndDay}
-        and (not ${isMail} or emails < ${leastEmailsPerAccount} or ${emailsOf(day)} < ${maxEmailsPerDay})`,
-    claimed: write(db)`
-      update alert_messages set attempts = changes(), due_at = iif(changes(), ${retryAt}, ${(day + 1) * dayMs})
-      where ${isOf(message)}`,
+        and (not ${isMail} or emails < ${leastEmailsPerAccount}
+          or ${emailsOf(day)} < ${maxEmailsPerDay})`),
+    claimed: db
+      .update(alertMessages)
+      .set({
+        attempts: sql`changes()`,
+        dueAt: sql`iif(changes(), ${retryAt}, ${(day + 1) * dayMs})`,
+      })
+      .where(isOf(message)),
   });
   return counted.meta.changes > 0;
 }
@@ -160,28 +173,52 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
   const { recipientId, items, total, addedAt } = message;
   const day = dayOf(now);
   const problem = await sendOne(env, message);
+  const left = sql`(select json_group_array(json(value)) from json_each(${alertMessages.items})
+    where value not in (select value from json_each(${items})))`;
   const over = [
-    write(db)`
-      update alert_messages set total = total - ${total}, attempts = 0, due_at = ${now},
-        items = (select json_group_array(json(value)) from json_each(items)
-          where value not in (select value from json_each(${items})))
-      where ${isOf(message)}`,
-    write(db)`delete from alert_messages where ${isOf(message)} and total <= 0`,
+    db
+      .update(alertMessages)
+      .set({
+        total: sql`${alertMessages.total} - ${total}`,
+        attempts: 0,
+        dueAt: now,
+        items: left,
+      })
+      .where(isOf(message)),
+    db.delete(alertMessages).where(and(isOf(message), lte(alertMessages.total, 0))),
   ];
   const wait = [
-    write(db)`insert or ignore into alerts_sent values (${nobody}, ${day}, 0, ${allEmails})`,
-    write(
-      db,
-    )`update alert_messages set attempts = 0, due_at = ${(day + 1) * dayMs} where ${isOf(message)}`,
+    db
+      .insert(alertsSent)
+      .values({ accountId: nobody, day, messages: 0, emails: allEmails })
+      .onConflictDoNothing(),
+    db
+      .update(alertMessages)
+      .set({ attempts: 0, dueAt: (day + 1) * dayMs })
+      .where(isOf(message)),
   ];
+  // What else is due for a recipient with a problem waits.
+  const others = and(
+    eq(alertMessages.accountId, message.accountId),
+    eq(alertMessages.recipientId, recipientId),
+    lte(alertMessages.dueAt, now),
+  );
   await transaction(db, [
-    write(db)`
-      update alert_channels set problem = ${problem}, problem_at = ${problem && now}
-      where id = ${recipientId} and (problem is not null or ${problem} is not null)`,
-    write(db)`
-      update alert_messages set due_at = ${now + retryMs}
-      where account_id = ${message.accountId} and recipient_id = ${recipientId} and due_at <= ${now}
-        and ${problem !== null}`,
+    db
+      .update(alertChannels)
+      .set({ problem, problemAt: problem === null ? null : now })
+      .where(
+        and(
+          eq(alertChannels.id, recipientId),
+          problem === null ? isNotNull(alertChannels.problem) : undefined,
+        ),
+      ),
+    problem === null
+      ? undefined
+      : db
+          .update(alertMessages)
+          .set({ dueAt: now + retryMs })
+          .where(others),
     ...(problem === quotaUsedUp ? wait : []),
     ...(problem === null || now - addedAt >= retriedForMs ? over : []),
   ]);

@@ -155,9 +155,9 @@ export const mailRules = sqliteTable(
     /** The least of safety events, or null for none of these. */
     risk: integer(),
     /** Of vehicles, or null for all. */
-    groups: text(),
+    groups: text({ mode: 'json' }).$type<string[]>(),
     /** The same as they are compared. */
-    groupKeys: text('group_keys'),
+    groupKeys: text('group_keys', { mode: 'json' }).$type<string[]>(),
     since: integer().notNull(),
   },
   (t) => [index('mail_rules_by_account').on(t.accountId)],

@@ -4,11 +4,10 @@ import { normalisedUrl } from '../platform/address.ts';
 import { seal } from '../platform/crypto.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { testCalls } from '../platform/db/schema/webhooks.ts';
+import { deliveries, testCalls } from '../platform/db/schema/webhooks.ts';
 import { hourMs } from '../platform/durations.ts';
 import { invalid, invalidField } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
-import { insertTests } from './deliveries/fan-out.ts';
 import { type Attempt, callTimeoutMs, priorityOf, webhookIsPaused } from './deliveries/policy.ts';
 import { type DeliveryMessage, sendAfter } from './deliveries/queue.ts';
 import { prepareCalls } from './deliveries/send/attempt.ts';
@@ -84,22 +83,27 @@ export async function sendTest(
   const now = Date.now();
   const { accountId } = caller;
   const source = { accountId, connectionId, requestId, now };
-  const deliveries = notifications.map(({ eventId, level, type }, place) => ({
+  const tests = notifications.map(({ eventId, level, type }, place) => ({
     id: newId(now), // as their notifications
+    accountId,
+    webhookId: webhook.id,
     eventId,
     level,
+    status: 'pending' as const,
     priority: priorityOf(type, 0),
-    dueAt: now + place * betweenLevelsMs,
+    nextAttemptAt: now + place * betweenLevelsMs,
+    isTest: true,
   }));
   await asCaller(env, caller, (db) => [
     insertNotifications(db, source, notifications),
-    insertTests(db, accountId, webhook.id, deliveries),
+    db.insert(deliveries).values(tests),
     audit(db, caller, 'changed', 'webhooks', webhook.id, ['tested']),
   ]);
   const wake = { accountId, webhookId: webhook.id, worker: 1 };
   start([wake]);
-  for (const { dueAt } of deliveries.slice(1)) await sendAfter(env, wake, (dueAt - now) / 1000);
-  return { eventId: notifications[0]?.eventId ?? '', deliveryIds: deliveries.map(({ id }) => id) };
+  for (const { nextAttemptAt } of tests.slice(1))
+    await sendAfter(env, wake, (nextAttemptAt - now) / 1000);
+  return { eventId: notifications[0]?.eventId ?? '', deliveryIds: tests.map(({ id }) => id) };
 }
 
 /** How many tests of unsaved webhooks a host gets in an hour: from an account, or all. */

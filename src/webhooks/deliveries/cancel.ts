@@ -1,5 +1,6 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Database, write } from '../../platform/db/database.ts';
+import { eq, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../../platform/db/database.ts';
+import { fanOuts } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
@@ -29,7 +30,7 @@ export const removeDeliveries = (keys: SQL, connectionId: string): SQL => sql`
 
 /** Deletes the fan-outs of a connection, which are rare. */
 export const removeFanOuts = (db: Database, connectionId: string) =>
-  write(db)`delete from fan_outs where connection_id = ${connectionId}`;
+  db.delete(fanOuts).where(eq(fanOuts.connectionId, connectionId));
 
 /** Removes responses that contain an address from the deliveries `keys`. */
 export const eraseAnswers = (keys: SQL, email: string): SQL => sql`

@@ -1,19 +1,14 @@
-import { sql } from 'drizzle-orm';
-import {
-  type Database,
-  read,
-  transaction,
-  write,
-  writeReturning,
-} from '../../platform/db/database.ts';
+import { and, eq, lt, sql } from 'drizzle-orm';
+import { type Database, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { afterAllIds, firstIdAt } from '../../platform/db/ids.ts';
+import { fanOuts } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { largeTransactions } from '../../platform/fair-queue.ts';
 import { isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
 import { send } from '../../platform/queue.ts';
 import { subscribersOf } from '../notifications/insert.ts';
-import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
+import { ACCIDENT } from '../notifications/types.ts';
 import { idsOf, insertDeliveries, selectIdle, webhooksIn } from './fan-out.ts';
 import { claimsForMs } from './policy.ts';
 import { type FanOut, wakeOf } from './queue.ts';
@@ -25,23 +20,12 @@ const maxInNext = 500;
 /** How long a fan-out waits when too many of the account's large transactions do. */
 const tooManyWaitMs = 500;
 
-type FanOutRow = {
-  accountId: string;
-  connectionId: string;
-  type: NotificationType;
-  notifications: number;
-  createdAt: number;
-};
-
 /** Continues a fan-out in small transactions, which advance its mark: repeats create nothing twice. */
 export async function continueFanOut(env: Env, message: FanOut): Promise<void> {
   const budget = newBudget({ ms: claimsForMs });
   const db = openDatabase(within(env, budget));
   const { fanOut: id } = message;
-  const [row] = await read<FanOutRow>(db)`
-    select account_id as accountId, connection_id as connectionId, type, created_at as createdAt,
-      json_array_length(notifications) as notifications
-    from fan_outs where id = ${id} and expanded_to < ${afterAllIds} and ${notMoving(sql`fan_outs.account_id`)}`;
+  const [row] = await transaction(db, selectFanOut(db, id));
   for (let more = true; row && more; ) {
     if (!isLeft(budget)) return void (await send(env.DELIVERIES, [message]));
     const step = await largeTransactions.run(row.accountId, () => expandNext(env, db, id, row));
@@ -49,6 +33,19 @@ export async function continueFanOut(env: Env, message: FanOut): Promise<void> {
     else await scheduler.wait(tooManyWaitMs);
   }
 }
+
+function selectFanOut(db: Database, id: string) {
+  const { accountId, connectionId, type, createdAt } = fanOuts;
+  const notifications = sql<number>`json_array_length(${fanOuts.notifications})`;
+  return db
+    .select({ accountId, connectionId, type, createdAt, notifications })
+    .from(fanOuts)
+    .where(and(isActive(id), lt(fanOuts.expandedTo, afterAllIds)));
+}
+
+const isActive = (id: string) => and(eq(fanOuts.id, id), notMoving(sql`${fanOuts.accountId}`));
+
+type FanOutRow = Awaited<ReturnType<typeof selectFanOut>>[number];
 
 /** Serves the webhooks after the fan-out's mark. Returns whether there may be more. */
 async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): Promise<boolean> {
@@ -58,19 +55,21 @@ async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): P
   // Webhooks that were created later are not notified of what came before.
   const subscribers = sql`${subscribersOf(connectionId, type)} and webhook_id < ${firstIdAt(createdAt + 1)}`;
   const count = webhooksIn(maxInNext, notifications);
-  const fanOut = sql`fan_outs where id = ${id} and ${notMoving(sql`fan_outs.account_id`)}`;
+  const mark = sql`(select expanded_to from ${fanOuts} where ${isActive(id)})`;
   const next = sql`(
     select webhook_id, filtered from webhook_connections
-    where ${subscribers} and webhook_id > (select expanded_to from ${fanOut}) order by webhook_id limit ${count})`;
+    where ${subscribers} and webhook_id > ${mark} order by webhook_id limit ${count})`;
   const keys = sql`select n.key, n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
   const { idle, moved } = await transaction(db, {
     idle: selectIdle(db, source, type, next, keys, sql`1`),
-    deliveries: write(db)`${insertDeliveries(source, type, createdAt, keys, next)}`,
+    deliveries: insertDeliveries(db, source, type, createdAt, keys, next),
     held: type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : undefined,
-    moved: writeReturning<{ mark: string }>(db)`
-      update fan_outs set expanded_to = coalesce((select max(webhook_id) from ${next}), ${afterAllIds})
-      where id in (select id from ${fanOut}) returning expanded_to as mark`,
-    deleted: write(db)`delete from fan_outs where id = ${id} and expanded_to = ${afterAllIds}`,
+    moved: db
+      .update(fanOuts)
+      .set({ expandedTo: sql`coalesce((select max(webhook_id) from ${next}), ${afterAllIds})` })
+      .where(isActive(id))
+      .returning({ mark: fanOuts.expandedTo }),
+    deleted: db.delete(fanOuts).where(and(eq(fanOuts.id, id), eq(fanOuts.expandedTo, afterAllIds))),
   });
   await send(env.DELIVERIES, wakeOf(accountId, idsOf(idle), type));
   return moved.some(({ mark }) => mark < afterAllIds);

@@ -1,11 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import {
-  type Database,
-  type Results,
-  read,
-  write,
-  writeReturning,
-} from '../../platform/db/database.ts';
+import type { Database, Results } from '../../platform/db/database.ts';
 import { dumpedBytes } from '../../platform/db/dump.ts';
 import { uuidV7Sql } from '../../platform/db/id-sql.ts';
 import { maxWebhooks } from '../fields.ts';
@@ -59,15 +53,16 @@ export function fanOut(db: Database, source: NotificationSource, news: New) {
   const hasRest = sql`
     exists (select 1 from webhook_connections where ${subscribersOf(connectionId, type)} limit 1 offset ${servedAtOnce})
     and (changes() > 0 or ${ofFirst(connectionId, type, sql`c.filtered and exists (${unseen})`)})`;
+  // Set-based: as many rows as the notifications need.
   const rest = () =>
-    writeReturning<{ id: string }>(db)`
+    db.all<{ id: string }>(sql`
       insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
       select ${uuidV7Sql(now)}, ${accountId}, ${connectionId}, ${type},
         json_group_array(json(value)), (select max(webhook_id) from ${first}), ${now}
-      from (${unseenOf(news, hasRest)}) group by key / cast(${perRow} as integer) returning id`;
+      from (${unseenOf(news, hasRest)}) group by key / cast(${perRow} as integer) returning id`);
   return {
     idle: selectIdle(db, source, type, first, unseen),
-    deliveries: write(db)`${insertDeliveries(source, type, now, unseen, first)}`,
+    deliveries: insertDeliveries(db, source, type, now, unseen, first),
     rest: servedAtOnce < maxWebhooks ? rest() : undefined,
     notifications: type === ACCIDENT ? insertNew(db, source, notifications) : undefined,
   };
@@ -119,7 +114,7 @@ const firstWebhooks = ({ connectionId }: NotificationSource, { type, ofType }: N
   select webhook_id, filtered from webhook_connections where ${subscribersOf(connectionId, type)}
   order by webhook_id limit ${webhooksIn(maxInFirst, ofType)})`;
 
-/** The webhooks to wake. Accidents have workers of their own, and due events have some already. */
+/** The webhooks to wake. Accidents have workers of their own, and due events have some already: set-based. */
 export const selectIdle = (
   db: Database,
   source: NotificationSource,
@@ -128,45 +123,26 @@ export const selectIdle = (
   notifications: SQL,
   hasSome = sql`exists (${notifications})`,
 ) =>
-  read<{ webhookId: string }>(db)`
+  db.all<{ webhookId: string }>(sql`
     select webhook_id as webhookId from ${webhooks} w where ${hasSome}
       and iif(w.filtered, exists (select 1 from (${notifications}) n where ${isLetThrough(source, type)}), 1)
       ${
         type === ACCIDENT
           ? undefined
           : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
-      }`;
+      }`);
 
-/** Each notification for each webhook. */
+/** Each notification for each webhook: set-based. */
 export const insertDeliveries = (
+  db: Database,
   source: NotificationSource,
   type: NotificationType,
   createdAt: number,
   notifications: SQL,
   webhooks: SQL,
-): SQL => sql`
+) =>
+  db.run(sql`
   insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
   select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
     n.value->>'priority', ${source.now}
-  from (${notifications}) n cross join ${webhooks} w where ${isLetThrough(source, type)}`;
-
-/** A delivery of a made-up notification; due at a time in milliseconds since 1970. */
-export type TestDelivery = {
-  id: string;
-  eventId: string;
-  level: number;
-  priority: number;
-  dueAt: number;
-};
-
-export const insertTests = (
-  db: Database,
-  accountId: string,
-  webhookId: string,
-  deliveries: TestDelivery[],
-) =>
-  write(db)`
-    insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at, is_test)
-    select ${webhookId}, value->>'id', ${accountId}, value->>'eventId', value->>'level', 'pending',
-      value->>'priority', value->>'dueAt', 1
-    from json_each(${JSON.stringify(deliveries)})`;
+  from (${notifications}) n cross join ${webhooks} w where ${isLetThrough(source, type)}`);

@@ -1,14 +1,9 @@
-import { sql } from 'drizzle-orm';
+import { and, lt, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import {
-  type Database,
-  read,
-  transaction,
-  write,
-  writeReturning,
-} from '../../platform/db/database.ts';
+import { type Database, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
+import { fanOuts, sweeps } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { type Budget, inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
@@ -33,11 +28,13 @@ const graceMs = 5_000;
 /** Wakes webhooks whose first due delivery is unclaimed, and fan-outs that have stopped. */
 export async function sweep(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
-  const { heads, fanOuts } = await transaction(db, {
+  const { heads, stopped } = await transaction(db, {
     heads: selectHeads(db, now),
-    fanOuts: read<{ id: string }>(db)`
-      select id from fan_outs where id < ${firstIdAt(now - graceMs)}
-        and ${notMoving(sql`fan_outs.account_id`)} limit ${maxFanOuts}`,
+    stopped: db
+      .select({ id: fanOuts.id })
+      .from(fanOuts)
+      .where(and(lt(fanOuts.id, firstIdAt(now - graceMs)), notMoving(sql`${fanOuts.accountId}`)))
+      .limit(maxFanOuts),
   });
   const late = heads.flatMap(({ webhookId, late }) =>
     late ? [{ webhookId, deliveryId: late }] : [],
@@ -49,12 +46,17 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
     });
   const webhooks = heads.filter(({ waits }) => waits === 1);
   const oldest = Math.min(...webhooks.filter(({ limited }) => !limited).map(({ dueAt }) => dueAt));
-  await write(db)`
-    insert into sweeps (id, at, oldest_due_at) values (1, ${now}, ${Number.isFinite(oldest) ? oldest : null})
-    on conflict (id) do update set at = excluded.at, oldest_due_at = excluded.oldest_due_at`;
+  const swept = { at: now, oldestDueAt: Number.isFinite(oldest) ? oldest : null };
+  await transaction(
+    db,
+    db
+      .insert(sweeps)
+      .values({ id: 1, ...swept })
+      .onConflictDoUpdate({ target: sweeps.id, set: swept }),
+  );
   return send(env.DELIVERIES, [
     ...webhooks.flatMap(({ accountId, webhookId }) => wakeOf(accountId, [webhookId])),
-    ...fanOuts.map(({ id }) => ({ fanOut: id })),
+    ...stopped.map(({ id }) => ({ fanOut: id })),
   ]);
 }
 
@@ -71,7 +73,8 @@ type Head = {
 const selectHeads = (db: Database, now: number) => {
   const head = sql`json_array(claimed_until, next_attempt_at, account_id)`;
   const due = (which: 'accidents' | 'events') => dueDeliveries(sql`hooks.id`, now - graceMs, which);
-  return read<Head>(db)`
+  // Recursive CTEs, which name indexes.
+  return db.all<Head>(sql`
     with ${pendingWebhooks},
     heads as (
       select id,
@@ -91,7 +94,7 @@ const selectHeads = (db: Database, now: number) => {
             where w.id = heads.id and w.paused_at is not null)
           and ${notMoving(sql`head->>2`)} as waits
       from heads left join webhook_health h on h.webhook_id = id)
-    select * from all_heads where waits or late is not null order by waits desc limit ${maxWebhooks}`;
+    select * from all_heads where waits or late is not null order by waits desc limit ${maxWebhooks}`);
 };
 
 /** Fails what has been due for five days without an attempt. Returns how many deliveries. */
@@ -120,15 +123,16 @@ export async function prune(env: Env, now = Date.now(), budget = newBudget()): P
   let deleted = 0;
   await inSteps(budget, async () => {
     // One seek per webhook that has rows, and then only old rows.
-    const gone = await writeReturning<{ eventId: string; level: number }>(db)`
+    const old = db.all<{ eventId: string; level: number }>(sql`
       with ${allWebhooks}
       delete from deliveries where (webhook_id, id) in (
         select d.webhook_id, d.id from hooks
         cross join deliveries d on d.webhook_id = hooks.id and d.id < ${before}
         where d.status <> 'pending' limit ${perChunk})
-      returning event_id as eventId, level`;
+      returning event_id as eventId, level`);
+    const gone = await transaction(db, old);
     deleted += gone.length;
-    await deleteNotifications(db, gone);
+    await transaction(db, deleteNotifications(db, gone));
     return gone.length === perChunk;
   });
   return deleted;

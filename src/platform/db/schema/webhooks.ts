@@ -127,7 +127,7 @@ export const fanOuts = sqliteTable('fan_outs', {
   id: text().primaryKey(),
   accountId: text('account_id').notNull(),
   connectionId: text('connection_id').notNull(),
-  type: integer().notNull(),
+  type: integer().$type<1 | 2>().notNull(),
   /** [{eventId, level, type, priority, data}], with as much data as filters need. */
   notifications: text().notNull(),
   /** The last webhook that is done. */

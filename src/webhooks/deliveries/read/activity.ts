@@ -17,8 +17,9 @@ import { connections } from '../../../platform/db/schema/accounts.ts';
 import { webhookConnections, webhooks } from '../../../platform/db/schema/webhooks.ts';
 import type { NotificationType } from '../../notifications/types.ts';
 import { firstDueOf } from '../due.ts';
+import { h, w } from '../receiver/store.ts';
 import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';
-import { h, type Receiver, receiverColumns, w } from './receivers.ts';
+import { type Receiver, receiverColumns } from './receivers.ts';
 import { ownWebhookId } from './replay.ts';
 import {
   type About,

@@ -1,11 +1,9 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/sqlite-core';
 import type { Database } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
-import { webhookHealth, webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { type Filters, filtersOf } from '../../filters.ts';
 import type { Attempt } from '../policy.ts';
-import { windowOf } from '../receiver/store.ts';
+import { h, w, windowOf } from '../receiver/store.ts';
 
 /** The state of a webhook's receiver and its limits. Times are milliseconds since 1970. */
 export type Receiver = {
@@ -53,10 +51,6 @@ export async function listReceivers(
     ...(allConnections && { allConnections }),
   }));
 }
-
-/** A webhook and its health, as `receiverColumns` names them. */
-export const w = alias(webhooks, 'w');
-export const h = alias(webhookHealth, 'h');
 
 /** The columns of a receiver. */
 export const receiverColumns = (now: number) => ({

@@ -1,10 +1,16 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Database, int, read, write } from '../../../platform/db/database.ts';
+import { eq, inArray, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
+import { type Database, int } from '../../../platform/db/database.ts';
+import { webhookHealth, webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { burstSeconds, circuitAfter, firstWindow, widestWindow } from '../policy.ts';
 import type { ReceiverState } from './next.ts';
 
+/** A webhook and its health. */
+export const w = alias(webhooks, 'w');
+export const h = alias(webhookHealth, 'h');
+
 /** SQL for a receiver's state in its health `h`, as JSON. Most receivers have always worked, and have no row. */
-export const stateOf: SQL = sql`json_object(
+export const stateOf = sql<string>`json_object(
   'failures', coalesce(h.failures, 0), 'openings', coalesce(h.openings, 0), 'openUntil', coalesce(h.open_until, 0),
   'window', coalesce(h.window, ${int(firstWindow)}), 'timerAt', h.timer_at, 'pausedSince', h.paused_since,
   'lastFailure', json(h.last_failure))`;
@@ -13,7 +19,8 @@ export const asState = (stored: string): ReceiverState => JSON.parse(stored); //
 
 /** Stores a receiver's state if it is still as it was read, `before`. Changes a row, or none. */
 export const writeState = (db: Database, webhookId: string, before: string, after: ReceiverState) =>
-  write(db)`
+  // The builder's insert of a selection would have to name all columns.
+  db.run(sql`
     insert into webhook_health
       (webhook_id, failures, openings, open_until, window, timer_at, paused_since, last_failure)
     select w.id, ${after.failures}, ${after.openings}, ${after.openUntil}, ${after.window}, ${after.timerAt},
@@ -22,12 +29,14 @@ export const writeState = (db: Database, webhookId: string, before: string, afte
     where w.id = ${webhookId} and ${stateOf} = ${before}
     on conflict (webhook_id) do update set failures = excluded.failures, openings = excluded.openings,
       open_until = excluded.open_until, window = excluded.window, timer_at = excluded.timer_at,
-      paused_since = excluded.paused_since, last_failure = excluded.last_failure`;
+      paused_since = excluded.paused_since, last_failure = excluded.last_failure`);
 
 export const readState = (db: Database, webhookId: string) =>
-  read<{ state: string }>(db)`
-    select ${stateOf} as state from webhooks w left join webhook_health h on h.webhook_id = w.id
-    where w.id = ${webhookId}`;
+  db
+    .select({ state: stateOf })
+    .from(w)
+    .leftJoin(h, eq(h.webhookId, w.id))
+    .where(eq(w.id, webhookId));
 
 /** SQL for the calls that `w`, with the health `h`, may have in flight now; none while paused. */
 export const windowOf = (now: number): SQL => sql`
@@ -52,19 +61,23 @@ export const ofReceiver = (webhookId: string, value: SQL): SQL => sql`
 
 /** Uses up as many calls of a limit per second as the statement before has claimed. */
 export const useUpCalls = (db: Database, webhookId: string, now: number) =>
-  write(db)`
+  db.run(sql`
     insert into webhook_health (webhook_id, next_call_at)
     select w.id,
       cast(max(${now}, coalesce(h.next_call_at, 0)) + changes() * 1000.0 / w.max_per_second + 0.999 as integer)
     from webhooks w left join webhook_health h on h.webhook_id = w.id
     where changes() > 0 and w.id = ${webhookId} and w.max_per_second is not null
-    on conflict (webhook_id) do update set next_call_at = excluded.next_call_at`;
+    on conflict (webhook_id) do update set next_call_at = excluded.next_call_at`);
 
 /** Lets a call through an open circuit at once. */
 export const allowProbe = (db: Database, webhook: SQL, now: number) =>
-  write(db)`update webhook_health set open_until = ${now} where webhook_id = ${webhook}`;
+  db.update(webhookHealth).set({ openUntil: now }).where(eq(webhookHealth.webhookId, webhook));
 
 /** Forgets an account's wake-up messages, which are in another cell's queue. */
-export const forgetTimers = (db: Database, accountId: string) =>
-  write(db)`update webhook_health set timer_at = null
-      where webhook_id in (select id from webhooks where account_id = ${accountId})`;
+export function forgetTimers(db: Database, accountId: string) {
+  const own = db.select({ id: w.id }).from(w).where(eq(w.accountId, accountId));
+  return db
+    .update(webhookHealth)
+    .set({ timerAt: null })
+    .where(inArray(webhookHealth.webhookId, own));
+}

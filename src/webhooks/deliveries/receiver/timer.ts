@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { type Database, read, transaction } from '../../../platform/db/database.ts';
+import { type Database, transaction } from '../../../platform/db/database.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { firstDueOf } from '../due.ts';
 import { sendAfter, type Wake } from '../queue.ts';
@@ -52,8 +52,8 @@ async function store(
 
 /** When the next delivery of a webhook becomes due after a time; null if there is none. */
 async function nextDueAt(db: Database, webhookId: string, after: number): Promise<number | null> {
-  const [row] = await read<{ at: number | null }>(
-    db,
-  )`select ${firstDueOf(sql`${webhookId}`, after)} as at`;
+  const at = firstDueOf(sql`${webhookId}`, after);
+  // A value alone.
+  const [row] = await transaction(db, db.all<{ at: number | null }>(sql`select ${at} as at`));
   return row?.at ?? null;
 }

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, write } from '../../../platform/db/database.ts';
+import type { Database } from '../../../platform/db/database.ts';
 import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
 import { levelWaitMs } from '../policy.ts';
@@ -8,7 +8,7 @@ type Level = { eventId: string; level: number };
 
 const lastLevel = 3;
 
-/** Makes new levels wait up to a minute for a lower one that is pending for the same webhook. */
+/** Makes new levels wait up to a minute for a lower one that is pending for the same webhook: set-based. */
 export const holdLevels = (
   db: Database,
   levels: SQL,
@@ -16,7 +16,7 @@ export const holdLevels = (
   createdAt: number,
   now: number,
 ) =>
-  write(db)`
+  db.run(sql`
     update deliveries set next_attempt_at = ${now + levelWaitMs}
     where (webhook_id, id) in (
       select d.webhook_id, d.id
@@ -28,7 +28,7 @@ export const holdLevels = (
       cross join ${webhooks} w
       cross join deliveries b on ${deliveryOf('b', 'below')} and b.webhook_id = w.webhook_id and b.status = 'pending'
       cross join deliveries d on ${deliveryOf('d', 'own')} and d.webhook_id = w.webhook_id and d.status = 'pending'
-      where d.attempts = 0 and d.claimed_until = 0)`;
+      where d.attempts = 0 and d.claimed_until = 0)`);
 
 /** Selects the levels that waited for these, which have ended; those of tests wait for their time. */
 export const nextLevels = (

@@ -1,11 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Sealed } from '../../../platform/crypto.ts';
-import {
-  type Database,
-  type Results,
-  read,
-  writeReturning,
-} from '../../../platform/db/database.ts';
+import type { Database, Results } from '../../../platform/db/database.ts';
 import { webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { type PlainField, plainFields } from '../../fields.ts';
 import { isFirst, notificationOf, typeOf } from '../../notifications/of-delivery.ts';
@@ -73,7 +68,8 @@ export const claimStatements = (
   const due = dueDeliveries(webhookId, now, accidentsOnly ? 'accidents' : 'all');
   const limited = !known || known.maxPerSecond !== null;
   return {
-    rows: writeReturning<ClaimedRow>(db)`
+    // The claim, raw for speed.
+    rows: db.all<ClaimedRow>(sql`
       update deliveries set claimed_until = ${now + leaseMs}
       where (webhook_id, id) in (
         select webhook_id, id from (
@@ -86,7 +82,7 @@ export const claimStatements = (
             'wanted', exists (select 1 from webhook_connections wc
               where wc.connection_id = n.connection_id and wc.webhook_id = deliveries.webhook_id
                 and wc.notification_types & ${typeOf('deliveries')}) and not ${isWithdrawn})
-          from ${notificationOf('deliveries')} n) as notification`,
+          from ${notificationOf('deliveries')} n) as notification`),
     used: limited ? useUpCalls(db, webhookId, now) : undefined,
     webhooks: selectWebhook(db, webhookId, now, known?.window ?? firstWindow),
   };
@@ -98,7 +94,8 @@ const isWithdrawn = sql`exists (select 1 from safety_events indexed by safety_ev
 
 /** The webhook's row, and whether more is due than a window of this size holds. */
 const selectWebhook = (db: Database, webhookId: string, now: number, window: number) =>
-  read<ClaimedWebhook>(db)`
+  // Part of the claim, and names an index.
+  db.all<ClaimedWebhook>(sql`
     select w.account_id as accountId, ${settingsOf} as settings, ${stateOf} as state,
       ${windowOf(now)} as window, ${ceilingOf} as ceiling,
       w.max_per_second as maxPerSecond, coalesce(h.next_call_at, 0) as nextCallAt,
@@ -107,7 +104,7 @@ const selectWebhook = (db: Database, webhookId: string, now: number, window: num
       iif(${windowOf(now)} between 1 and ${ceilingOf} - 1,
         exists (select 1 from ${dueDeliveries(webhookId, now)} limit 1 offset ${window}), 0) as more
     from webhooks w left join webhook_health h on h.webhook_id = w.id
-    where w.id = ${webhookId} and w.stopped_at is null`;
+    where w.id = ${webhookId} and w.stopped_at is null`);
 
 const plain = sql.raw(plainFields.map((name) => `'${name}', w.${webhooks[name].name}`).join(', '));
 

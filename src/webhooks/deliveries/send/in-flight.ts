@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { read } from '../../../platform/db/database.ts';
+import { transaction } from '../../../platform/db/database.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { allWebhooks, dueDeliveries } from '../due.ts';
 import { leaseMs, startWindowMs, widestWindow } from '../policy.ts';
@@ -10,8 +10,10 @@ export async function untilNoCallStarts(env: Env, webhookIds: string[]): Promise
   for (let atMost: number | undefined; ; ) {
     const now = Date.now();
     const until = claimedUntil(sql`w.value`, now, now - startWindowMs, atMost);
-    const [row] = await read<{ until: number }>(db)`
-      select max(${until}) as until from json_each(${JSON.stringify(webhookIds)}) w`;
+    const select = db
+      .select({ until: sql<number>`max(${until})` })
+      .from(sql`json_each(${JSON.stringify(webhookIds)}) w`);
+    const [row] = await transaction(db, select);
     if (!row?.until) return;
     atMost ??= row.until;
     await scheduler.wait(50);
@@ -25,10 +27,13 @@ export async function claimedUntilOf(
   atMost?: number,
 ): Promise<number | null> {
   const now = Date.now();
-  const [row] = await read<{ until: number | null }>(openDatabase(env))`
+  const db = openDatabase(env);
+  // A recursive CTE.
+  const select = db.all<{ until: number | null }>(sql`
     with ${allWebhooks}
     select max(${claimedUntil(sql`hooks.id`, now, now - leaseMs, atMost)}) as until
-    from hooks where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`;
+    from hooks where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`);
+  const [row] = await transaction(db, select);
   return row?.until || null;
 }
 

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, write } from '../../../platform/db/database.ts';
+import type { Database } from '../../../platform/db/database.ts';
+import { deliveries } from '../../../platform/db/schema/webhooks.ts';
 import {
   accidentPauseMs,
   maxRetriedAtOnce,
@@ -43,9 +44,10 @@ export function recordStatements(
 
 /** Makes the deliveries due whose keys a query selects. SQLite seeks those of one `select` alone. */
 const makeDue = (db: Database, keys: SQL, now: number) =>
-  write(
-    db,
-  )`update deliveries set next_attempt_at = ${now} where (webhook_id, id) in (select * from (${keys}))`;
+  db
+    .update(deliveries)
+    .set({ nextAttemptAt: now })
+    .where(sql`(webhook_id, id) in (select * from (${keys}))`);
 
 function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
   const rows = outcomes.map(({ delivery, status, nextAttemptAt, attempt }) => ({
@@ -57,7 +59,8 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
     attempted: attempt ? 1 : 0,
     attempt: attempt && toStored(attempt),
   }));
-  return write(db)`
+  // Set-based: all outcomes of a worker at once.
+  return db.run(sql`
     update deliveries set
       status = r.value->>'status',
       attempts = attempts + (r.value->>'attempted'),
@@ -73,7 +76,7 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
         else json_insert(log, '$[#]', json(r.value->>'attempt')) end
     from json_each(${JSON.stringify(rows)}) r
     where webhook_id = r.value->>'webhookId' and deliveries.id = r.value->>'id'
-      and status = 'pending' and claimed_until = r.value->>'claimedUntil'`;
+      and status = 'pending' and claimed_until = r.value->>'claimedUntil'`);
 }
 
 /** The retries that a recovered receiver gets early, unless it asked to postpone them. */

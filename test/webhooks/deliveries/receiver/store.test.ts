@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { transaction } from '../../../../src/platform/db/database.ts';
 import { openDatabase } from '../../../../src/platform/db/system.ts';
 import type { ReceiverState } from '../../../../src/webhooks/deliveries/receiver/next.ts';
 import {
@@ -10,7 +11,7 @@ import { story } from '../../../support/story.ts';
 
 const { us, register } = story();
 const db = openDatabase(env);
-const stateOf = async (id: string) => (await readState(db, id))[0]?.state ?? '';
+const stateOf = async (id: string) => (await transaction(db, readState(db, id)))[0]?.state ?? '';
 const failedAgain = (stored: string): ReceiverState => {
   const state = asState(stored);
   const lastFailure = { result: 'status', status: 503, reason: 'a "reason"' } as const;
@@ -24,14 +25,17 @@ const failedAgain = (stored: string): ReceiverState => {
   };
 };
 
+const write = (id: string, before: string) =>
+  transaction(db, writeState(db, id, before, failedAgain(before)));
+
 it('the state of a receiver is stored once, and only if it is as it was read', async () => {
   const { id } = await register();
   const before = await stateOf(id);
-  const store = async () => (await writeState(db, id, before, failedAgain(before))).meta.changes;
+  const store = async () => (await write(id, before)).meta.changes;
   expect([await store(), await store()]).toEqual([1, 0]);
   const stored = await stateOf(id);
   expect(stored).toBe(JSON.stringify(failedAgain(before)));
-  await writeState(db, id, stored, failedAgain(stored));
+  await write(id, stored);
   expect(asState(await stateOf(id))).toMatchObject({ failures: 2 });
 });
 
@@ -39,6 +43,6 @@ it('a deleted webhook has no state', async () => {
   const { id } = await register();
   const before = await stateOf(id);
   await us.api.delete(`/webhook/${id}`);
-  const { meta } = await writeState(db, id, before, failedAgain(before));
+  const { meta } = await write(id, before);
   expect([meta.changes, await stateOf(id)]).toEqual([0, before && '']);
 });

@@ -22,7 +22,8 @@ export const isCovered = (env: Env): SQL => sql`(c.notifies_nobody or exists (
       and ${recipientOf(env)} is not null)
   or exists (
     select 1 from webhook_connections wc cross join webhooks w on w.id = wc.webhook_id
-    where wc.connection_id = c.id and wc.notification_types & ${ACCIDENT} and w.paused_at is null))`;
+    where wc.connection_id = c.id and wc.notification_types & ${ACCIDENT}
+      and w.paused_at is null))`;
 
 /** SQL for the address or channel that the rule `r` notifies; null if it cannot. */
 export const recipientOf = (env: Env): SQL => sql`coalesce(

@@ -269,7 +269,8 @@ const mustBeOurs = (db: Database, caller: Caller, id: string) =>
   );
 
 const unlessUnmatchable = (types: NotificationType[]): SQL =>
-  sql`case when ${canMatch(sql`${webhooks.filters}`, types)} then ${webhooks.filters} else ${refuse(filtersWithoutType)} end`;
+  sql`case when ${canMatch(sql`${webhooks.filters}`, types)} then ${webhooks.filters}
+    else ${refuse(filtersWithoutType)} end`;
 
 /** A token limited to some connections must name those of its own. */
 function ownsConnections(

@@ -4,10 +4,11 @@ import { normalisedUrl } from '../platform/address.ts';
 import { seal } from '../platform/crypto.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { deliveries, testCalls } from '../platform/db/schema/webhooks.ts';
+import { testCalls } from '../platform/db/schema/webhooks.ts';
 import { hourMs } from '../platform/durations.ts';
 import { invalid, invalidField } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
+import { insertTests } from './deliveries/fan-out.ts';
 import { type Attempt, callTimeoutMs, priorityOf, webhookIsPaused } from './deliveries/policy.ts';
 import { type DeliveryMessage, sendAfter } from './deliveries/queue.ts';
 import { prepareCalls } from './deliveries/send/attempt.ts';
@@ -96,7 +97,7 @@ export async function sendTest(
   }));
   await asCaller(env, caller, (db) => [
     insertNotifications(db, source, notifications),
-    db.insert(deliveries).values(tests),
+    insertTests(db, tests),
     audit(db, caller, 'changed', 'webhooks', webhook.id, ['tested']),
   ]);
   const wake = { accountId, webhookId: webhook.id, worker: 1 };

@@ -60,7 +60,8 @@ export const ownWebhook = (caller: Caller, id: string) => and(eq(webhooks.id, id
 /** SQL for whether a webhook is the account's, and for a token limited to some connections covers these alone. */
 export function isOwned(caller: Caller, webhook: WebhookColumns = webhooks): SQL | undefined {
   const within = isWithin(caller, sql`c.connection_id`);
-  const covered = sql`(select min(${within}) from webhook_connections c where c.webhook_id = ${webhook.id})`;
+  const covered = sql`(
+    select min(${within}) from webhook_connections c where c.webhook_id = ${webhook.id})`;
   return and(
     eq(webhook.accountId, caller.accountId),
     within && sql`not ${webhook.allConnections} and coalesce(${covered}, 0)`,

@@ -50,7 +50,7 @@ import { maxChannels } from '../../src/webhooks/alerts/channel-input.ts';
 import { maxPerAccountAndDay } from '../../src/webhooks/alerts/sending.ts';
 import * as policy from '../../src/webhooks/deliveries/policy.ts';
 import { startWindowMs } from '../../src/webhooks/deliveries/policy.ts';
-import { replayableMs } from '../../src/webhooks/deliveries/read/replay.ts';
+import { replayableMs } from '../../src/webhooks/deliveries/read/replayable.ts';
 import {
   maxTokenBytes,
   tokenTimeoutMs,

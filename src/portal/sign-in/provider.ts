@@ -6,9 +6,9 @@ import { receiverProblem } from '../../platform/address.ts';
 import { config } from '../../platform/config.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import { Email } from '../../platform/fields.ts';
+import { eitherWay, shown } from '../../platform/oauth-client.ts';
 import { parsedJson } from '../../providers/read.ts';
 import { beginningOf } from '../../webhooks/deliveries/send/call-once.ts';
-import { eitherWay, shown } from '../../webhooks/deliveries/send/token-endpoint.ts';
 
 /** How long each call of a provider may take, and how much it may return. */
 const timeoutMs = 5_000;

@@ -2,12 +2,8 @@ import * as v from 'valibot';
 import { dayMs } from '../../platform/durations.ts';
 import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { maxReplayedPerCall } from '../../webhooks/deliveries/policy.ts';
-import {
-  countReplayable,
-  type ReplaySelection,
-  replay,
-  replayableMs,
-} from '../../webhooks/deliveries/read/replay.ts';
+import { countReplayable, replay } from '../../webhooks/deliveries/read/replay.ts';
+import { type ReplaySelection, replayableMs } from '../../webhooks/deliveries/read/replayable.ts';
 import { findWebhook } from '../../webhooks/stored.ts';
 import { LinkButton, PostForm, Submit } from '../ui/buttons.tsx';
 import { choice, drawn, line, valuesIn } from '../ui/fields.tsx';

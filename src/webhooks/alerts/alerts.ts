@@ -25,12 +25,14 @@ const isNews = sql`(paused_since is null) = (paused_alert_at > working_alert_at)
 const dueOf: { [kind in AlertKind]: (now: number) => SQL } = {
   paused: (now) => sql`
     select webhook_id, null as failed from webhook_health indexed by webhook_health_news
-    where ${isNews} and paused_since <= ${now - pausedAfterMs} and paused_alert_at <= ${now - quietMs}`,
+    where ${isNews} and paused_since <= ${now - pausedAfterMs}
+      and paused_alert_at <= ${now - quietMs}`,
   failed: (now) => sql`
     select c.webhook_id, sum(c.failed - c.noticed) as failed
     from webhook_hours c indexed by webhook_hours_newly_failed
     left join webhook_health h on h.webhook_id = c.webhook_id
-    where c.failed > c.noticed and coalesce(h.failed_alert_at, 0) <= ${now - quietMs} group by c.webhook_id`,
+    where c.failed > c.noticed and coalesce(h.failed_alert_at, 0) <= ${now - quietMs}
+    group by c.webhook_id`,
   working: (now) => sql`
     select webhook_id, null as failed from webhook_health indexed by webhook_health_news
     where ${isNews} and paused_since is null and working_alert_at <= ${now - quietMs}`,
@@ -62,9 +64,10 @@ export async function sendAlerts(env: Env, now = Date.now(), budget = newBudget(
     await inSteps(budget, async () => {
       const news = sql`
         select w.account_id, r.value as recipient_id, json_object('id', w.id, 'name', w.name,
-          'url', iif(w.name is null, w.url, null), 'failed', w.failed, 'pausedSince', h.paused_since,
-          'lastFailure', json(h.last_failure)) as item
-        from (${ofStep(kind, now)}) w cross join accounts a on a.id = w.account_id cross join ${alertedOf}
+          'url', iif(w.name is null, w.url, null), 'failed', w.failed,
+          'pausedSince', h.paused_since, 'lastFailure', json(h.last_failure)) as item
+        from (${ofStep(kind, now)}) w
+        cross join accounts a on a.id = w.account_id cross join ${alertedOf}
         left join webhook_health h on h.webhook_id = w.id`;
       const statements = {
         added: addNews(env, db, kind, news, now),

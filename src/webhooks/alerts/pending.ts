@@ -21,12 +21,15 @@ export const addNews = (env: Env, db: Database, kind: NewsKind, news: SQL, now: 
     select account_id, recipient_id, ${kind}, items, total, ${now}, ${now} from (
       select account_id, recipient_id, count(*) as total,
         json_group_array(json(item)) filter (where place <= ${maxNamed}) as items
-      from (select *, row_number() over (partition by recipient_id order by ${accidentsFirst(sql`item`)}) as place
+      from (
+        select *, row_number() over (
+          partition by recipient_id order by ${accidentsFirst(sql`item`)}) as place
         from (${news}))
       group by account_id, recipient_id) n
     where exists (select 1 from accounts where id = n.account_id and status = 'active')
       and (exists (select 1 from alert_channels where id = n.recipient_id) or ${sendsEmail(env)}
-        and exists (select 1 from portal_users where id = n.recipient_id and confirmed_at is not null))
+        and exists (select 1 from portal_users
+          where id = n.recipient_id and confirmed_at is not null))
     on conflict do update set total = total + excluded.total, added_at = excluded.added_at,
       due_at = iif(attempts > 0, min(due_at, excluded.due_at), due_at),
       items = (select json_group_array(json(value)) from (

@@ -91,7 +91,8 @@ const unread = (accountIds: SQL): SQL => sql`
 /** Levels of a day, since the rule was made, and false alarms. Unknown vehicles match every group. */
 const newsOfAccidents = (now: number): SQL => sql`
   select a.account_id, r.recipient_id, a.id, ${itemOf(sql`l.value->>'notificationLevel'`)} as item
-  from crashes a cross join json_each(a.levels) l cross join mail_rules r on r.account_id = a.account_id
+  from crashes a cross join json_each(a.levels) l
+  cross join mail_rules r on r.account_id = a.account_id
   where not a.dismissed and r.levels & (1 << (l.value->>'notificationLevel' - 1))
     and l.value->>'receivedAt' = strftime('%Y-%m-%dT%H:%M:%fZ', a.at / 1000.0, 'unixepoch')
     and a.at >= max(r.since, ${now - dayMs}) and ${overlap(sql`r.group_keys`, sql`a.group_keys`)}
@@ -114,4 +115,5 @@ const newsOf = (accountIds: SQL, now: number): SQL => sql`
   cross join mail_rules r on r.account_id = e.account_id
   left join vehicles v on v.id = e.vehicle_id and r.group_keys is not null
   where e.withdrawn is not 1 and e.event_risk >= r.risk and n.at >= max(r.since, ${now - dayMs})
-    and e.started_at >= e.created_at - ${newsMs} and ${overlap(sql`r.group_keys`, groupKeysOfVehicle)}`;
+    and e.started_at >= e.created_at - ${newsMs}
+    and ${overlap(sql`r.group_keys`, groupKeysOfVehicle)}`;

@@ -107,7 +107,8 @@ type DueMessage = {
 const selectDue = (db: Database, now: number) =>
   db.all<DueMessage>(sql`
   select m.account_id as accountId, m.recipient_id as recipientId, m.kind, m.items, m.total,
-    ${knownItems} as known, m.added_at as addedAt, m.attempts, a.name as account, u.email, u.time_zone as timeZone, h.kind as channel, h.address
+    ${knownItems} as known, m.added_at as addedAt, m.attempts, a.name as account,
+    u.email, u.time_zone as timeZone, h.kind as channel, h.address
   from (
     select *, row_number() over (partition by account_id order by due_at) as turn from (
       select *, row_number() over (partition by recipient_id order by due_at, kind) as place
@@ -147,7 +148,8 @@ async function claim(db: Database, message: DueMessage, now: number): Promise<bo
     // A claim: it counts within the limits of the day, or changes nothing.
     counted: db.run(sql`
       insert into alerts_sent (account_id, day, messages, emails)
-      select ${accountId}, ${day}, 1, ${isMail} where not ${isMail} or ${emailsOf(day)} < ${allEmails}
+      select ${accountId}, ${day}, 1, ${isMail}
+      where not ${isMail} or ${emailsOf(day)} < ${allEmails}
       on conflict do update set messages = messages + 1, emails = emails + ${isMail}
       where messages < ${maxPerAccountAndDay}
         and (not ${isMail} or emails < ${leastEmailsPerAccount}

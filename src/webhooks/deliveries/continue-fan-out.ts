@@ -53,13 +53,16 @@ async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): P
   const now = Date.now();
   const source = { accountId, connectionId, now, requestId: '' };
   // Webhooks that were created later are not notified of what came before.
-  const subscribers = sql`${subscribersOf(connectionId, type)} and webhook_id < ${firstIdAt(createdAt + 1)}`;
+  const subscribers = sql`
+    ${subscribersOf(connectionId, type)} and webhook_id < ${firstIdAt(createdAt + 1)}`;
   const count = webhooksIn(maxInNext, notifications);
   const mark = sql`(select expanded_to from ${fanOuts} where ${isActive(id)})`;
   const next = sql`(
     select webhook_id, filtered from webhook_connections
     where ${subscribers} and webhook_id > ${mark} order by webhook_id limit ${count})`;
-  const keys = sql`select n.key, n.value from json_each((select notifications from fan_outs where id = ${id})) n`;
+  const keys = sql`
+    select n.key, n.value
+    from json_each((select notifications from fan_outs where id = ${id})) n`;
   const { idle, moved } = await transaction(db, {
     idle: selectIdle(db, source, type, next, keys, sql`1`),
     deliveries: insertDeliveries(db, source, type, createdAt, keys, next),

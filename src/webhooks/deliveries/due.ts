@@ -16,7 +16,8 @@ export const dueDeliveries = (
 /** SQL for when a webhook's first pending delivery is due after a time; null for none. */
 export const firstDueOf = (webhookId: SQL, after = -1): SQL => sql`
   (select min((select next_attempt_at from deliveries indexed by deliveries_due
-    where webhook_id = ${webhookId} and status = 'pending' and priority = p.value and next_attempt_at > ${after}
+    where webhook_id = ${webhookId} and status = 'pending' and priority = p.value
+      and next_attempt_at > ${after}
     order by next_attempt_at limit 1))
   from json_each('[0, 1, 2, 3]') p)`;
 
@@ -25,7 +26,8 @@ const webhooksWith = (range: SQL): SQL => sql`
   recursive hooks (id) as (
     select * from (select webhook_id from ${range} order by webhook_id limit 1)
     union all
-    select (select min(webhook_id) from ${range} and webhook_id > hooks.id) from hooks where hooks.id is not null)`;
+    select (select min(webhook_id) from ${range} and webhook_id > hooks.id)
+    from hooks where hooks.id is not null)`;
 
 /** `hooks`: each webhook that has pending deliveries. */
 export const pendingWebhooks: SQL = webhooksWith(

@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import type { Database, Results } from '../../platform/db/database.ts';
 import { dumpedBytes } from '../../platform/db/dump.ts';
 import { uuidV7Sql } from '../../platform/db/id-sql.ts';
+import { deliveries } from '../../platform/db/schema/webhooks.ts';
 import { maxWebhooks } from '../fields.ts';
 import {
   insertNew,
@@ -51,12 +52,14 @@ export function fanOut(db: Database, source: NotificationSource, news: New) {
   const servedAtOnce = webhooksIn(maxInFirst, ofType);
   // Deliveries have just been made, unless nothing passes these webhooks' filters.
   const hasRest = sql`
-    exists (select 1 from webhook_connections where ${subscribersOf(connectionId, type)} limit 1 offset ${servedAtOnce})
+    exists (select 1 from webhook_connections where ${subscribersOf(connectionId, type)}
+      limit 1 offset ${servedAtOnce})
     and (changes() > 0 or ${ofFirst(connectionId, type, sql`c.filtered and exists (${unseen})`)})`;
   // Set-based: as many rows as the notifications need.
   const rest = () =>
     db.all<{ id: string }>(sql`
-      insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
+      insert into fan_outs
+        (id, account_id, connection_id, type, notifications, expanded_to, created_at)
       select ${uuidV7Sql(now)}, ${accountId}, ${connectionId}, ${type},
         json_group_array(json(value)), (select max(webhook_id) from ${first}), ${now}
       from (${unseenOf(news, hasRest)}) group by key / cast(${perRow} as integer) returning id`);
@@ -114,7 +117,7 @@ const firstWebhooks = ({ connectionId }: NotificationSource, { type, ofType }: N
   select webhook_id, filtered from webhook_connections where ${subscribersOf(connectionId, type)}
   order by webhook_id limit ${webhooksIn(maxInFirst, ofType)})`;
 
-/** The webhooks to wake. Accidents have workers of their own, and due events have some already: set-based. */
+/** The webhooks to wake. Accidents have workers of their own, and due events have some already. */
 export const selectIdle = (
   db: Database,
   source: NotificationSource,
@@ -123,16 +126,19 @@ export const selectIdle = (
   notifications: SQL,
   hasSome = sql`exists (${notifications})`,
 ) =>
+  // Set-based.
   db.all<{ webhookId: string }>(sql`
     select webhook_id as webhookId from ${webhooks} w where ${hasSome}
-      and iif(w.filtered, exists (select 1 from (${notifications}) n where ${isLetThrough(source, type)}), 1)
+      and iif(w.filtered, exists (
+        select 1 from (${notifications}) n where ${isLetThrough(source, type)}), 1)
       ${
         type === ACCIDENT
           ? undefined
-          : sql`and not exists (select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
+          : sql`and not exists (
+              select 1 from ${dueDeliveries(sql`w.webhook_id`, source.now, 'events')} limit 1)`
       }`);
 
-/** Each notification for each webhook: set-based. */
+/** Each notification for each webhook. */
 export const insertDeliveries = (
   db: Database,
   source: NotificationSource,
@@ -141,8 +147,14 @@ export const insertDeliveries = (
   notifications: SQL,
   webhooks: SQL,
 ) =>
+  // Set-based.
   db.run(sql`
-  insert into deliveries (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
-  select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId}, n.value->>'eventId', n.value->>'level', 'pending',
-    n.value->>'priority', ${source.now}
-  from (${notifications}) n cross join ${webhooks} w where ${isLetThrough(source, type)}`);
+    insert into deliveries
+      (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
+    select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId},
+      n.value->>'eventId', n.value->>'level', 'pending', n.value->>'priority', ${source.now}
+    from (${notifications}) n cross join ${webhooks} w where ${isLetThrough(source, type)}`);
+
+/** Adds deliveries of made-up notifications. */
+export const insertTests = (db: Database, tests: (typeof deliveries.$inferInsert)[]) =>
+  db.insert(deliveries).values(tests);

@@ -156,19 +156,6 @@ export const levelWaitMs = minuteMs;
 /** Accidents should be attempted within this time of their receipt. */
 export const promptMs = 5 * second;
 
-/** The part of a second's calls that may be made at once under a limit per second. */
-export const burstSeconds = 0.25;
-
-/** How many ms a receiver with a limit per second cannot be called yet. */
-export function paceMs(
-  { maxPerSecond, nextCallAt }: { maxPerSecond: number | null; nextCallAt: number },
-  now: number,
-): number {
-  if (maxPerSecond === null) return 0;
-  const burst = Math.max(1, maxPerSecond * burstSeconds);
-  return Math.max(0, Math.ceil(nextCallAt - now - ((burst - 1) * second) / maxPerSecond));
-}
-
 /** A delivery's priority: accidents first, then events of risk 5, of risk 4, and the rest. */
 export const priorityOf = (type: NotificationType, eventRisk: number): number =>
   type === ACCIDENT ? 0 : eventRisk === 5 ? 1 : eventRisk === 4 ? 2 : 3;
@@ -193,15 +180,6 @@ export function nextAfter(
     status: 'pending',
     nextAttemptAt: now + Math.round(Math.max(spread, Math.min(asked, 2 * wait))),
   };
-}
-
-/** Classifies an exception by its message, which is all that there is. */
-export function kindOf(error: unknown): 'timeout' | 'dns' | 'tls' | 'connection' {
-  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
-  const message = error instanceof Error ? error.message : '';
-  if (/dns|resolve|getaddrinfo/i.test(message)) return 'dns';
-  if (/tls|ssl|certificate/i.test(message)) return 'tls';
-  return 'connection';
 }
 
 /** Whether a status asks to be called later. */

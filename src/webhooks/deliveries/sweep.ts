@@ -3,7 +3,7 @@ import { config } from '../../platform/config.ts';
 import { type Database, transaction } from '../../platform/db/database.ts';
 import { notMoving } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
-import { fanOuts, sweeps } from '../../platform/db/schema/webhooks.ts';
+import { deliveries, fanOuts, sweeps } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { type Budget, inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
@@ -89,12 +89,14 @@ const selectHeads = (db: Database, now: number) => {
     all_heads as (
       select id as webhookId, head->>1 as dueAt, head->>2 as accountId, late,
         coalesce(h.next_call_at > ${now - graceMs}, 0) as limited,
-        head->>0 <= ${now} and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
+        head->>0 <= ${now}
+          and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
           and not exists (select 1 from webhooks w indexed by webhooks_paused
             where w.id = heads.id and w.paused_at is not null)
           and ${notMoving(sql`head->>2`)} as waits
       from heads left join webhook_health h on h.webhook_id = id)
-    select * from all_heads where waits or late is not null order by waits desc limit ${maxWebhooks}`);
+    select * from all_heads where waits or late is not null
+    order by waits desc limit ${maxWebhooks}`);
 };
 
 /** Fails what has been due for five days without an attempt. Returns how many deliveries. */
@@ -105,13 +107,12 @@ export function giveUp(env: Env, now = Date.now(), budget?: Budget): Promise<num
       on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in (0, 1, 2, 3)
         and d.next_attempt_at <= ${now - giveUpAfterMs}
     where d.claimed_until <= ${now} and ${notMoving(sql`d.account_id`)} limit ${rowsPerChunk}`;
-  return changeInChunks(
-    openDatabase(env),
-    sql`
-    update deliveries set status = 'failed', finished_at = ${now} where (webhook_id, id) in (${tooLate})`,
-    budget,
-    countFailed(tooLate, now),
-  );
+  const db = openDatabase(env);
+  const failed = db
+    .update(deliveries)
+    .set({ status: 'failed', finishedAt: now })
+    .where(sql`(webhook_id, id) in (${tooLate})`);
+  return changeInChunks(db, failed.getSQL(), budget, countFailed(tooLate, now));
 }
 
 const perChunk = 5000;

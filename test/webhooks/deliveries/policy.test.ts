@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import {
   nextAfter,
   type Outcome,
-  paceMs,
   priorityOf,
   scheduleOf,
 } from '../../../src/webhooks/deliveries/policy.ts';
@@ -88,13 +87,4 @@ it.each([
   ['without risk', EVENT, 0, 3],
 ])('%s has its priority', (_, type, risk, priority) => {
   expect(priorityOf(type as typeof ACCIDENT, risk)).toBe(priority);
-});
-
-it.each([
-  ['none', null, 9_000, 0],
-  ['a call a second', 1, 9_000, 9_000],
-  ['20 a second, of which five at once', 20, 9_000, 8_800],
-  ['20 a second, long ago', 20, -1, 0],
-])('a limit of %s is waited for', (_, maxPerSecond, nextCallAt, ms) => {
-  expect(paceMs({ maxPerSecond, nextCallAt }, 0)).toBe(ms);
 });

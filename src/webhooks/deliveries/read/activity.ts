@@ -1,26 +1,19 @@
-import { and, eq, inArray, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
 import { vinOf } from '../../../fleet/lists/vin.ts';
-import {
-  decodeCursor,
-  encodeCursor,
-  following,
-  type Slice,
-  type SliceQuery,
-  sliceOf,
-} from '../../../platform/db/cursor.ts';
+import { decodeCursor, encodeCursor } from '../../../platform/db/cursor.ts';
 import type { Database } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { leads } from '../../../platform/db/leads.ts';
 import { cutScan, maxScanned } from '../../../platform/db/pages.ts';
 import { connections } from '../../../platform/db/schema/accounts.ts';
-import { webhookConnections, webhooks } from '../../../platform/db/schema/webhooks.ts';
+import { webhookConnections } from '../../../platform/db/schema/webhooks.ts';
 import type { NotificationType } from '../../notifications/types.ts';
 import { firstDueOf } from '../due.ts';
 import { h, w } from '../receiver/store.ts';
-import { countedHours, type HourTally, inHours, selectHours, shownHours } from './counts.ts';
+import { countedHours, type HourTally, inHours, selectHours } from './counts.ts';
 import { type Receiver, receiverColumns } from './receivers.ts';
-import { ownWebhookId } from './replay.ts';
+import { ownWebhookId } from './replayable.ts';
 import {
   type About,
   about,
@@ -40,7 +33,6 @@ export type StateCounts = {
   nextAt: number | null;
 };
 export const maxCounted = 500;
-export const maxCountedInList = 100;
 
 /** The deliveries of a webhook's page; hours are those of 30 days, oldest first. */
 export type WebhookActivity = {
@@ -142,15 +134,20 @@ function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): 
   const id = text.toLowerCase();
   const vin = vinOf(text) || text;
   if (isUuid(id))
-    return sql`select ${id} union select event_id from deliveries where webhook_id = ${webhookId} and id = ${id}`;
+    return sql`
+      select ${id}
+      union select event_id from deliveries where webhook_id = ${webhookId} and id = ${id}`;
   return sql`
     select e.value from (
-      select id from vehicles where account_id = ${accountId} and vin = ${vin} limit ${maxVehicles}) v
+      select id from vehicles
+      where account_id = ${accountId} and vin = ${vin} limit ${maxVehicles}) v
     cross join json_each((select json_group_array(id) from (
-      select id from safety_events where ${leads(sql`vehicle_id`, sql`v.id`)} order by started_at desc limit ${maxOfVin}))) e
+      select id from safety_events where ${leads(sql`vehicle_id`, sql`v.id`)}
+      order by started_at desc limit ${maxOfVin}))) e
     union all
     select * from (select id from (
-      select id, vin from accidents where account_id = ${accountId} order by event_time desc limit ${maxScanned})
+      select id, vin from accidents where account_id = ${accountId}
+      order by event_time desc limit ${maxScanned})
     where vin = ${vin} limit ${maxOfVin})`;
 }
 
@@ -159,72 +156,15 @@ const selectCounts = (db: Database, webhookId: SQL) =>
   db.all<StateCounts>(sql`
     select
       (select count(*) from (select 1 from deliveries indexed by deliveries_retrying
-        where webhook_id = w.id and status = 'pending' and attempts > 0 limit ${maxCounted})) as retrying,
+        where webhook_id = w.id and status = 'pending' and attempts > 0
+        limit ${maxCounted})) as retrying,
       (select count(*) from (select 1 from deliveries indexed by deliveries_failed
         where webhook_id = w.id and status = 'failed' limit ${maxCounted})) as failed,
       ${waitingOf(maxCounted)} as waiting,
       ${firstDueOf(sql`w.id`)} as nextAt
     from (select ${webhookId} as id) w`);
 
-const waitingOf = (most: number) => sql<number>`
+/** SQL for how many deliveries of the webhook `w` wait, as far as that is counted. */
+export const waitingOf = (most: number) => sql<number>`
   (select count(*) from (select 1 from deliveries indexed by deliveries_due
     where webhook_id = w.id and status = 'pending' limit ${most}))`;
-
-/** A webhook in the list, with its last 24 hours, oldest first, and responses to its last deliveries. */
-export type WebhookSummary = {
-  id: string;
-  createdAt: number;
-  name: string | null;
-  url: string;
-  connections: number;
-  waiting: number;
-  receiver: Receiver;
-  hours: HourTally[];
-  responses: ReceiverResponse[];
-};
-
-const selectListed = (db: Database, webhookIds: SQLWrapper, now: number) =>
-  db
-    .select({
-      ...receiverColumns(now),
-      createdAt: w.createdAt,
-      name: w.name,
-      waiting: waitingOf(maxCountedInList),
-      connections: sql<number>`(select count(*) from (
-        select 1 from webhook_connections where webhook_id = w.id limit 2))`,
-    })
-    .from(w)
-    .leftJoin(h, eq(h.webhookId, w.id))
-    .where(inArray(w.id, webhookIds))
-    .orderBy(w.createdAt, w.id);
-
-/** A part of the account's webhooks, oldest first, in one round trip: some 130 rows for each, and 2,000. */
-export async function listActivity(
-  env: Env,
-  caller: Caller,
-  slice: SliceQuery,
-): Promise<Slice<WebhookSummary>> {
-  const now = Date.now();
-  const { found, hours, times } = await asCaller(env, caller, (db) => {
-    const which = db
-      .select({ id: webhooks.id })
-      .from(webhooks)
-      .where(and(eq(webhooks.accountId, caller.accountId), following(webhooks, slice)))
-      .orderBy(webhooks.createdAt, webhooks.id)
-      .limit(slice.limit + 1);
-    return {
-      found: selectListed(db, which, now),
-      hours: selectHours(db, which.getSQL(), shownHours, now),
-      times: selectTimes(db, which.getSQL()),
-    };
-  });
-  const byWebhook = Map.groupBy(hours, ({ webhookId }) => webhookId);
-  const timesOf = Map.groupBy(times, ({ webhookId }) => webhookId);
-  const summaries = found.map((row) => ({
-    ...row,
-    receiver: row,
-    hours: inHours(byWebhook.get(row.id) ?? [], shownHours, now),
-    responses: responsesIn(timesOf.get(row.id) ?? []),
-  }));
-  return sliceOf(summaries, slice);
-}

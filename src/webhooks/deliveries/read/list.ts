@@ -14,7 +14,7 @@ import { rangeOf } from '../../../platform/query.ts';
 import { accidentLevels } from '../../notifications/types.ts';
 import type { Attempt } from '../policy.ts';
 import type { Delivery, More } from './find.ts';
-import { ownWebhookId } from './replay.ts';
+import { ownWebhookId } from './replayable.ts';
 import { type DeliveryDetails, DeliveryListQuery, type DeliverySummary } from './schema.ts';
 import { asListed, type ListedDelivery, selectDeliveries } from './select.ts';
 

@@ -1,26 +1,22 @@
-import { and, count, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
+import { and, count, eq, gt, lte, sql } from 'drizzle-orm';
 import { audit } from '../../../accounts/audit/write.ts';
-import { config } from '../../../platform/config.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
-import { afterAllIds, firstIdAt } from '../../../platform/db/ids.ts';
 import { deliveries, webhooks } from '../../../platform/db/schema/webhooks.ts';
-import { invalid, invalidField } from '../../../platform/errors.ts';
+import { invalid } from '../../../platform/errors.ts';
 import { send } from '../../../platform/queue.ts';
-import { notificationOf, typeOf } from '../../notifications/of-delivery.ts';
-import { ownWebhook } from '../../stored.ts';
-import { type DeliveryKey, giveUpAfterMs, maxReplayedPerCall, webhookIsPaused } from '../policy.ts';
+import { type DeliveryKey, maxReplayedPerCall, webhookIsPaused } from '../policy.ts';
 import { wakeOf } from '../queue.ts';
 import { allowProbe } from '../receiver/store.ts';
 import { findDelivery } from './find.ts';
-
-/** Missed deliveries, or delivered ones too, of a time span and `after` one; or one alone. */
-export type ReplaySelection = {
-  since?: number | undefined;
-  until?: number | undefined;
-  includeDelivered?: boolean | undefined;
-  after?: string | undefined;
-  id?: string;
-};
+import {
+  earlier,
+  isReplayable,
+  later,
+  oldestReplayable,
+  ownWebhookId,
+  type ReplaySelection,
+  rangeOf,
+} from './replayable.ts';
 
 /** What a call has replayed; if there are more, `next` is the delivery to continue `after`. */
 export type Replayed = { replayed: number; more: boolean; next?: string };
@@ -30,12 +26,6 @@ export type ReplayCount = { count: number; more: boolean; tooOld: number };
 
 /** How many a transaction replays, so that it does not block D1 for long. */
 const replayedPerChunk = 1000;
-
-/** So long before the end of retention nothing is replayed, or it might be deleted first. */
-const marginMs = 2 * giveUpAfterMs;
-
-/** The age up to which a delivery can be replayed, in milliseconds. */
-export const replayableMs = (env: Env): number => Math.max(0, config(env).retentionMs - marginMs);
 
 /** Counts what a call of `replay` would send. @throws Refusal: as `replay` */
 export async function countReplayable(
@@ -170,65 +160,21 @@ export async function sendNow(
  * @throws Refusal: invalid, if none is waiting; and as `sendNow`
  */
 export async function tryNow(env: Env, caller: Caller, webhookId: string): Promise<DeliveryKey> {
-  // It names an index.
-  const waiting = sql`
-    select id from deliveries indexed by deliveries_due
-    where webhook_id = ${ownWebhookId(caller, webhookId)} and status = 'pending'
-      and priority in (0, 1, 2, 3)
-    order by priority, next_attempt_at limit 1`;
-  const [first] = await asCaller(env, caller, (db) => db.all<{ id: string }>(waiting));
+  const [first] = await asCaller(env, caller, (db) =>
+    db
+      .select({ id: sql<string>`id` })
+      .from(sql`${deliveries} indexed by deliveries_due`)
+      .where(
+        and(
+          eq(deliveries.webhookId, ownWebhookId(caller, webhookId)),
+          sql`status = 'pending' and priority in (0, 1, 2, 3)`,
+        ),
+      )
+      .orderBy(deliveries.priority, deliveries.nextAttemptAt)
+      .limit(1),
+  );
   if (!first) throw invalid('Nothing is waiting for this webhook');
   const key = { webhookId, id: first.id };
   await sendNow(env, caller, key);
   return key;
 }
-
-/** No delivery has the first id of a time, so ranges can exclude their ends. */
-const oldestReplayable = (env: Env): string => firstIdAt(Date.now() - replayableMs(env));
-
-/** The range of a selection; what is not after `oldest` is too old. @throws Refusal: invalid */
-function rangeOf(
-  env: Env,
-  caller: Caller,
-  webhookId: string,
-  { since = 0, until, includeDelivered = false, after = '', id }: ReplaySelection,
-) {
-  if (until !== undefined && since >= until) throw invalidField('since', 'must be before until');
-  const isIn = (from: string, to: string) => sql`
-    webhook_id = ${ownWebhookId(caller, webhookId)} and id > ${from} and id < ${to}
-    ${id ? sql`and id = ${id}` : undefined}`;
-  return {
-    from: later(firstIdAt(since), after),
-    to: until === undefined ? afterAllIds : firstIdAt(until),
-    oldest: oldestReplayable(env),
-    candidates: (from: string, to: string, limit: number): SQL =>
-      includeDelivered ? finished(isIn(from, to), limit) : missed(isIn(from, to), limit),
-  };
-}
-
-const later = (a: string, b: string): string => (a > b ? a : b);
-const earlier = (a: string, b: string): string => (a < b ? a : b);
-
-const columns = sql`select webhook_id, id, event_id, level, status`;
-
-/** SQL for the first deliveries, by id. Those that are pending cannot be replayed after all. */
-const finished = (isIn: SQL, limit: number): SQL =>
-  sql`${columns} from deliveries where ${isIn} order by id limit ${limit}`;
-
-/** SQL for the first missed deliveries, read from indexes: `limit` rows of a status. */
-const missed = (isIn: SQL, limit: number): SQL => sql`
-  select * from (${columns} from deliveries indexed by deliveries_failed
-    where status = 'failed' and ${isIn} order by id limit ${limit})
-  union all
-  select * from (${columns} from deliveries indexed by deliveries_cancelled
-    where status = 'cancelled' and ${isIn} order by id limit ${limit})
-  order by id limit ${limit}`;
-
-/** SQL for the id of a webhook, null if it is not the caller's. */
-export const ownWebhookId = (caller: Caller, id: string): SQL =>
-  sql`(select id from webhooks where ${ownWebhook(caller, id)})`;
-
-/** SQL for whether `d` can be replayed: it is finished, and subscribed to. */
-const isReplayable: SQL = sql`(d.status <> 'pending' and exists (
-  select 1 from ${notificationOf()} n cross join webhook_connections wc on wc.connection_id = n.connection_id
-  where wc.webhook_id = d.webhook_id and wc.notification_types & ${typeOf()}))`;

@@ -1,13 +1,12 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import { type CursorKeys, invalidCursor } from '../../../platform/db/cursor.ts';
+import type { CursorKeys } from '../../../platform/db/cursor.ts';
 import type { Database } from '../../../platform/db/database.ts';
 import { type Caller, isWithin } from '../../../platform/db/guard.ts';
-import { firstIdAtSql } from '../../../platform/db/id-sql.ts';
 import { createdAtOf, firstIdAt } from '../../../platform/db/ids.ts';
 import { type Scanned, scan } from '../../../platform/db/pages.ts';
 import { webhooks } from '../../../platform/db/schema/webhooks.ts';
-import { notificationOf, notifiedOf } from '../../notifications/of-delivery.ts';
+import { notificationOf } from '../../notifications/of-delivery.ts';
 import {
   EVENT,
   EVENT_LEVEL,
@@ -16,6 +15,7 @@ import {
 } from '../../notifications/types.ts';
 import { isOwned } from '../../stored.ts';
 import { type Attempt, fromStored, type statuses } from '../policy.ts';
+import { isAfter, type Ordered, orderOf } from './order.ts';
 
 /** A delivery as all lists have it. Times are milliseconds since 1970. */
 export type ListedDelivery = {
@@ -45,7 +45,8 @@ export const about: SQL = sql`'about', json((
     'types', json(coalesce(n.data -> '$.translatedIncidentTypes', '[]')),
     'risk', n.data ->> '$.eventRisk',
     'vehicle', coalesce(n.data ->> '$.vehicleName',
-      (select v.name from accidents a cross join vehicles v on v.id = a.vehicle_id where a.id = d.event_id), ''),
+      (select v.name from accidents a cross join vehicles v on v.id = a.vehicle_id
+        where a.id = d.event_id), ''),
     'vin', coalesce(n.data ->> '$.vehicleVin', n.data ->> '$.vin', ''))
   from ${notificationOf()} n
   where not exists (select 1 from deletions where id = n.connection_id)))`;
@@ -80,20 +81,12 @@ export function asListed<More = unknown>({ rest, ...row }: StoredDelivery): List
 /** A row of a list; `at` is its place in the order, as JSON. */
 type ListedRow = StoredDelivery & Scanned & { at: string };
 
-/** The states that lists can be of; retrying deliveries are also pending. */
-export type ListedState = ListedDelivery['status'] | 'retrying';
-
 /** Which deliveries to read, of all webhooks of the account or of one. */
-export type ListQuery = {
+export type ListQuery = Ordered & {
   webhookId?: string | undefined;
-  state?: ListedState | undefined;
   type?: number | undefined;
   from?: number | undefined;
   to?: number | undefined;
-  /** Only those of events and accidents with these ids: a query, or one id. */
-  events?: SQL | undefined;
-  /** Instead of oldest first; for one webhook alone. Pending ones are always as due. */
-  newestFirst?: boolean;
   /** Where the page before ended. */
   place?: CursorKeys | undefined;
   limit: number;
@@ -136,76 +129,12 @@ export function selectDeliveries(db: Database, caller: Caller, query: ListQuery)
     limit,
     ...(most !== undefined && { most }),
   });
-  return db.all<ListedRow>(rows); // the pages of lists name indexes, and number what they scan
+  // The pages of lists name indexes, and number what they scan.
+  return db.all<ListedRow>(rows);
 }
 
 /** The condition that the delivery `d` is of a connection of a limited token: its webhook may have had others. */
 export function isOfOwn(caller: Caller): SQL | undefined {
   const within = isWithin(caller, sql`n.connection_id`);
   return within && sql`exists (select 1 from ${notificationOf()} n where ${within})`;
-}
-
-/** An order that an index has: by webhook `w`, then by `keys` of its deliveries `d`. */
-type ReadOrder = {
-  /** What is joined to the webhooks. */
-  deliveries: SQL;
-  keys: SQL[];
-  /** Comes before every first key. */
-  least: string | number;
-  descending?: boolean;
-  /** Checked for each delivery. */
-  filter?: SQL | undefined;
-  /** Whether a range of time is a range of the index, as ids are ordered by time. */
-  byTime: boolean;
-};
-
-const indexed: { [state in ListedState]?: SQL } = {
-  failed: sql`indexed by deliveries_failed on d.webhook_id = w.id and d.status = 'failed'`,
-  cancelled: sql`indexed by deliveries_cancelled on d.webhook_id = w.id and d.status = 'cancelled'`,
-  retrying: sql`indexed by deliveries_retrying on d.webhook_id = w.id and d.status = 'pending' and d.attempts > 0`,
-};
-
-function orderOf(accountId: string, { events, state, newestFirst = false }: ListQuery): ReadOrder {
-  const isInState = state && sql`d.status = ${state}`;
-  // By level, among ids of the millisecond of their notification.
-  if (events)
-    return {
-      deliveries: sql`${notifiedOf(accountId, events)} n cross join deliveries d on d.webhook_id = w.id
-        and d.id >= ${firstIdAtSql(sql`n.created_at`)} and d.id < ${firstIdAtSql(sql`(n.created_at + 1)`)}`,
-      ...(newestFirst
-        ? { keys: [sql`d.id`], least: '', descending: true }
-        : { keys: [sql`n.level`, sql`d.id`], least: -1 }),
-      filter: and(sql`(d.event_id = n.event_id and d.level = n.level)`, isInState),
-      byTime: true,
-    };
-  // Accidents first, then events of risk 5, of risk 4, and the rest, each as due.
-  if (state === 'pending')
-    return {
-      deliveries: sql`deliveries d indexed by deliveries_due on d.webhook_id = w.id and d.status = 'pending'`,
-      keys: [sql`d.priority`, sql`d.next_attempt_at`, sql`d.id`],
-      least: -1,
-      byTime: false,
-    };
-  const index = state && indexed[state];
-  return {
-    deliveries: sql`deliveries d ${index ?? sql`on d.webhook_id = w.id`}`,
-    keys: [sql`d.id`],
-    least: '',
-    descending: newestFirst,
-    filter: index ? undefined : isInState,
-    byTime: true,
-  };
-}
-
-/** SQL for whether a delivery comes after a place. @throws Refusal: invalid, for no such place */
-function isAfter(
-  { keys, least, descending }: ReadOrder,
-  [webhookId, first, ...others]: CursorKeys,
-): SQL {
-  if (typeof first !== typeof least || others.length !== keys.length - 1) throw invalidCursor();
-  const own = sql`(${sql.join(keys, sql`, `)})`;
-  const rest = sql.join(others.map((value) => sql`, ${value}`));
-  return descending
-    ? sql`${own} < (${first}${rest})`
-    : sql`w.id >= ${webhookId} and ${own} > (iif(w.id = ${webhookId}, ${first}, ${least})${rest})`;
 }

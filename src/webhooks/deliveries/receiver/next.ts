@@ -114,3 +114,16 @@ export function withTimer(
   const isSet = after.timerAt !== null && after.timerAt > now && after.timerAt <= timerAt;
   return isSet ? after : { ...after, timerAt };
 }
+
+/** The part of a second's calls that may be made at once under a limit per second. */
+export const burstSeconds = 0.25;
+
+/** How many ms a receiver with a limit per second cannot be called yet. */
+export function paceMs(
+  { maxPerSecond, nextCallAt }: { maxPerSecond: number | null; nextCallAt: number },
+  now: number,
+): number {
+  if (maxPerSecond === null) return 0;
+  const burst = Math.max(1, maxPerSecond * burstSeconds);
+  return Math.max(0, Math.ceil(nextCallAt - now - ((burst - 1) * 1000) / maxPerSecond));
+}

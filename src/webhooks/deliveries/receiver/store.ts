@@ -2,8 +2,8 @@ import { eq, inArray, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import { type Database, int } from '../../../platform/db/database.ts';
 import { webhookHealth, webhooks } from '../../../platform/db/schema/webhooks.ts';
-import { burstSeconds, circuitAfter, firstWindow, widestWindow } from '../policy.ts';
-import type { ReceiverState } from './next.ts';
+import { circuitAfter, firstWindow, widestWindow } from '../policy.ts';
+import { burstSeconds, type ReceiverState } from './next.ts';
 
 /** A webhook and its health. */
 export const w = alias(webhooks, 'w');
@@ -11,9 +11,9 @@ export const h = alias(webhookHealth, 'h');
 
 /** SQL for a receiver's state in its health `h`, as JSON. Most receivers have always worked, and have no row. */
 export const stateOf = sql<string>`json_object(
-  'failures', coalesce(h.failures, 0), 'openings', coalesce(h.openings, 0), 'openUntil', coalesce(h.open_until, 0),
-  'window', coalesce(h.window, ${int(firstWindow)}), 'timerAt', h.timer_at, 'pausedSince', h.paused_since,
-  'lastFailure', json(h.last_failure))`;
+  'failures', coalesce(h.failures, 0), 'openings', coalesce(h.openings, 0),
+  'openUntil', coalesce(h.open_until, 0), 'window', coalesce(h.window, ${int(firstWindow)}),
+  'timerAt', h.timer_at, 'pausedSince', h.paused_since, 'lastFailure', json(h.last_failure))`;
 
 export const asState = (stored: string): ReceiverState => JSON.parse(stored); // as `stateOf` makes it
 
@@ -23,12 +23,12 @@ export const writeState = (db: Database, webhookId: string, before: string, afte
   db.run(sql`
     insert into webhook_health
       (webhook_id, failures, openings, open_until, window, timer_at, paused_since, last_failure)
-    select w.id, ${after.failures}, ${after.openings}, ${after.openUntil}, ${after.window}, ${after.timerAt},
-      ${after.pausedSince}, ${after.lastFailure && JSON.stringify(after.lastFailure)}
+    select w.id, ${after.failures}, ${after.openings}, ${after.openUntil}, ${after.window},
+      ${after.timerAt}, ${after.pausedSince}, ${after.lastFailure && JSON.stringify(after.lastFailure)}
     from webhooks w left join webhook_health h on h.webhook_id = w.id
     where w.id = ${webhookId} and ${stateOf} = ${before}
-    on conflict (webhook_id) do update set failures = excluded.failures, openings = excluded.openings,
-      open_until = excluded.open_until, window = excluded.window, timer_at = excluded.timer_at,
+    on conflict (webhook_id) do update set
+      failures = excluded.failures, openings = excluded.openings, open_until = excluded.open_until, window = excluded.window, timer_at = excluded.timer_at,
       paused_since = excluded.paused_since, last_failure = excluded.last_failure`);
 
 export const readState = (db: Database, webhookId: string) =>
@@ -61,10 +61,12 @@ export const ofReceiver = (webhookId: string, value: SQL): SQL => sql`
 
 /** Uses up as many calls of a limit per second as the statement before has claimed. */
 export const useUpCalls = (db: Database, webhookId: string, now: number) =>
+  // Part of the claim, raw for speed.
   db.run(sql`
     insert into webhook_health (webhook_id, next_call_at)
     select w.id,
-      cast(max(${now}, coalesce(h.next_call_at, 0)) + changes() * 1000.0 / w.max_per_second + 0.999 as integer)
+      cast(max(${now}, coalesce(h.next_call_at, 0))
+        + changes() * 1000.0 / w.max_per_second + 0.999 as integer)
     from webhooks w left join webhook_health h on h.webhook_id = w.id
     where changes() > 0 and w.id = ${webhookId} and w.max_per_second is not null
     on conflict (webhook_id) do update set next_call_at = excluded.next_call_at`);

@@ -1,4 +1,4 @@
-import { callTimeoutMs, kindOf, type Outcome } from '../policy.ts';
+import { callTimeoutMs, type Outcome } from '../policy.ts';
 import { outcomeOf } from './reasons.ts';
 
 export const maxReadBytes = 4096;
@@ -21,6 +21,15 @@ export async function callOnce(
   } catch (error) {
     return { result: kindOf(error) };
   }
+}
+
+/** Classifies an exception by its message, which is all that there is. */
+function kindOf(error: unknown): 'timeout' | 'dns' | 'tls' | 'connection' {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'timeout';
+  const message = error instanceof Error ? error.message : '';
+  if (/dns|resolve|getaddrinfo/i.test(message)) return 'dns';
+  if (/tls|ssl|certificate/i.test(message)) return 'tls';
+  return 'connection';
 }
 
 /** The first KiB of the response, if it comes within a second, without the token. */

@@ -73,8 +73,10 @@ export const claimStatements = (
       update deliveries set claimed_until = ${now + leaseMs}
       where (webhook_id, id) in (
         select webhook_id, id from (
-          select webhook_id, id, claimed_until from ${due} limit ${ofReceiver(webhookId, windowOf(now))})
-        where claimed_until <= ${now} limit ${limited ? ofReceiver(webhookId, callsLeft(now, count)) : count})
+          select webhook_id, id, claimed_until from ${due}
+          limit ${ofReceiver(webhookId, windowOf(now))})
+        where claimed_until <= ${now}
+        limit ${limited ? ofReceiver(webhookId, callsLeft(now, count)) : count})
       returning webhook_id as webhookId, id, claimed_until as claimedUntil, attempts, level,
         ${isFirst(sql`deliveries`)} as first,
         event_id as eventId, account_id as accountId,

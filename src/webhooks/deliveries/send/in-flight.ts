@@ -32,7 +32,8 @@ export async function claimedUntilOf(
   const select = db.all<{ until: number | null }>(sql`
     with ${allWebhooks}
     select max(${claimedUntil(sql`hooks.id`, now, now - leaseMs, atMost)}) as until
-    from hooks where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`);
+    from hooks
+    where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`);
   const [row] = await transaction(db, select);
   return row?.until || null;
 }

@@ -68,7 +68,8 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
         coalesce(r.value->>'nextAttemptAt', next_attempt_at), null),
       claimed_until = 0,
       finished_at = case when r.value->>'status' <> 'pending' then ${now} end,
-      attempts_omitted = attempts_omitted + (r.value->>'attempted' and json_array_length(log) >= ${maxKeptAttempts}),
+      attempts_omitted = attempts_omitted
+        + (r.value->>'attempted' and json_array_length(log) >= ${maxKeptAttempts}),
       log = case
         when not r.value->>'attempted' then log
         when json_array_length(log) >= ${maxKeptAttempts}
@@ -83,7 +84,8 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
 const waitingRetries = (webhookId: string, was: 'failing' | 'open', now: number): SQL => sql`
   select * from (
     select webhook_id, id from deliveries indexed by deliveries_due
-    where webhook_id = ${webhookId} and status = 'pending' and priority in (0, 1, 2, 3) and next_attempt_at > ${now}
+    where webhook_id = ${webhookId} and status = 'pending' and priority in (0, 1, 2, 3)
+      and next_attempt_at > ${now}
       ${was === 'failing' ? sql`and next_attempt_at <= ${now + retrySoonMs}` : undefined}
       and attempts > 0 and claimed_until <= ${now} and log ->> '$[#-1].retryAfter' is null
       and (priority > 0 or log ->> '$[#-1].at' <= ${now - accidentPauseMs})

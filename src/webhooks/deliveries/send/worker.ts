@@ -6,16 +6,9 @@ import { type AttemptLog, attemptLog, type DeliveredLine } from '../../../platfo
 import { send } from '../../../platform/queue.ts';
 import { ACCIDENT } from '../../notifications/types.ts';
 import { cancelPending } from '../cancel.ts';
-import {
-  callsForMs,
-  claimsForMs,
-  leaseMs,
-  paceMs,
-  type Recorded,
-  startWindowMs,
-} from '../policy.ts';
+import { callsForMs, claimsForMs, leaseMs, type Recorded, startWindowMs } from '../policy.ts';
 import { sendAfter, type Wake } from '../queue.ts';
-import { next, recoveredFrom, type Shown } from '../receiver/next.ts';
+import { next, paceMs, recoveredFrom, type Shown } from '../receiver/next.ts';
 import { asState, writeState } from '../receiver/store.ts';
 import { setTimer } from '../receiver/timer.ts';
 import { callsOf } from './calls.ts';

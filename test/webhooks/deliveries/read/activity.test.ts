@@ -5,7 +5,6 @@ import { openDatabase } from '../../../../src/platform/db/system.ts';
 import { hourMs } from '../../../../src/platform/durations.ts';
 import {
   type BrowseQuery,
-  listActivity,
   webhookActivity,
 } from '../../../../src/webhooks/deliveries/read/activity.ts';
 import {
@@ -14,6 +13,7 @@ import {
   noTally,
 } from '../../../../src/webhooks/deliveries/read/counts.ts';
 import { readDeliveries } from '../../../../src/webhooks/deliveries/read/list.ts';
+import { listActivity } from '../../../../src/webhooks/deliveries/read/summaries.ts';
 import { recordStatements } from '../../../../src/webhooks/deliveries/send/record.ts';
 import { claim, settled, unattempted } from '../../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../../support/records.ts';

@@ -10,6 +10,7 @@ import {
 } from '../../../../src/webhooks/deliveries/policy.ts';
 import {
   next,
+  paceMs,
   type ReceiverState,
   recoveredFrom,
   type Shown,
@@ -221,4 +222,13 @@ describe('the timer of a webhook', () => {
     expect(timed(open(9, now + 15 * minuteMs), null, true)).toEqual({ ...healthy, ...probed });
     expect(timed(open(9, now + 5), null, true)).toMatchObject({ openings: 9, timerAt: now + 5 });
   });
+});
+
+it.each([
+  ['none', null, 9_000, 0],
+  ['a call a second', 1, 9_000, 9_000],
+  ['20 a second, of which five at once', 20, 9_000, 8_800],
+  ['20 a second, long ago', 20, -1, 0],
+])('a limit of %s is waited for', (_, maxPerSecond, nextCallAt, ms) => {
+  expect(paceMs({ maxPerSecond, nextCallAt }, 0)).toBe(ms);
 });

@@ -52,19 +52,21 @@ export async function listReceivers(
   }));
 }
 
+const asFailure = (recorded: string): Receiver['lastFailure'] => JSON.parse(recorded);
+
 /** The columns of a receiver. */
 export const receiverColumns = (now: number) => ({
   id: w.id,
   url: w.url,
-  failures: sql<number>`coalesce(${h.failures}, 0)`,
-  openUntil: sql<number | null>`iif(${h.openUntil} > ${now}, ${h.openUntil}, null)`,
+  failures: sql<number>`coalesce(${h.failures}, 0)`.as('failures'),
+  openUntil: sql<number | null>`iif(${h.openUntil} > ${now}, ${h.openUntil}, null)`.as(
+    'open_until',
+  ),
   maxInFlight: w.maxInFlight,
   maxPerSecond: w.maxPerSecond,
   pausedAt: w.pausedAt,
-  window: sql<number>`${windowOf(now)}`,
-  lastFailure: sql`${h.lastFailure}`.mapWith((recorded: string): Receiver['lastFailure'] =>
-    JSON.parse(recorded),
-  ),
+  window: sql<number>`${windowOf(now)}`.as('window'),
+  lastFailure: sql`${h.lastFailure}`.mapWith(asFailure).as('last_failure'),
 });
 
 export type AlertKind = 'paused' | 'failed' | 'working';

@@ -30,9 +30,9 @@ const selectListed = (db: Database, webhookIds: SQLWrapper, now: number) =>
       ...receiverColumns(now),
       createdAt: w.createdAt,
       name: w.name,
-      waiting: waitingOf(maxCountedInList),
+      waiting: waitingOf(maxCountedInList).as('waiting'),
       connections: sql<number>`(select count(*) from (
-        select 1 from webhook_connections where webhook_id = w.id limit 2))`,
+        select 1 from webhook_connections where webhook_id = w.id limit 2))`.as('connections'),
     })
     .from(w)
     .leftJoin(h, eq(h.webhookId, w.id))

@@ -24,8 +24,8 @@ export function selectTimes(db: Database, webhookIds: SQL) {
       id: d.id,
       level: d.level,
       status: d.status,
-      first: isFirst(sql`d`).mapWith(Boolean),
-      attempts: sql<string>`json_array(${d.log}->0, ${d.log}->'$[#-1]')`,
+      first: isFirst(sql`d`).mapWith(Boolean).as('first'),
+      attempts: sql<string>`json_array(${d.log}->0, ${d.log}->'$[#-1]')`.as('attempts_made'),
     })
     .from(sql`(${webhookIds}) w`)
     .crossJoin(d)

@@ -24,11 +24,13 @@ export const writeState = (db: Database, webhookId: string, before: string, afte
     insert into webhook_health
       (webhook_id, failures, openings, open_until, window, timer_at, paused_since, last_failure)
     select w.id, ${after.failures}, ${after.openings}, ${after.openUntil}, ${after.window},
-      ${after.timerAt}, ${after.pausedSince}, ${after.lastFailure && JSON.stringify(after.lastFailure)}
+      ${after.timerAt}, ${after.pausedSince},
+      ${after.lastFailure && JSON.stringify(after.lastFailure)}
     from webhooks w left join webhook_health h on h.webhook_id = w.id
     where w.id = ${webhookId} and ${stateOf} = ${before}
     on conflict (webhook_id) do update set
-      failures = excluded.failures, openings = excluded.openings, open_until = excluded.open_until, window = excluded.window, timer_at = excluded.timer_at,
+      failures = excluded.failures, openings = excluded.openings,
+      open_until = excluded.open_until, window = excluded.window, timer_at = excluded.timer_at,
       paused_since = excluded.paused_since, last_failure = excluded.last_failure`);
 
 export const readState = (db: Database, webhookId: string) =>

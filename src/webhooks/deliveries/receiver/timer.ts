@@ -53,7 +53,7 @@ async function store(
 /** When the next delivery of a webhook becomes due after a time; null if there is none. */
 async function nextDueAt(db: Database, webhookId: string, after: number): Promise<number | null> {
   const at = firstDueOf(sql`${webhookId}`, after);
-  // A value alone.
+  // A value alone, of no table.
   const [row] = await transaction(db, db.all<{ at: number | null }>(sql`select ${at} as at`));
   return row?.at ?? null;
 }

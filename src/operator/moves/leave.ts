@@ -130,7 +130,7 @@ export type Offer = { account: AccountRow; keys: string[]; hasBucket: boolean; d
 /** Has the other cell look whether it can take the account, before any write is refused. */
 async function openingPart(env: Env, next: Move): Promise<Response> {
   const db = openDatabase(env);
-  await refuseUnlessMovable(db, next.accountId);
+  await transaction(db, refuseUnlessMovable(db, next.accountId));
   const account = await accountOf(env, next.accountId);
   const domains = await provenDomains(env, next.accountId);
   const offer: Offer = {

@@ -1,4 +1,4 @@
-import { and, ne, type SQL, sql } from 'drizzle-orm';
+import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
 import {
   type Database,
@@ -12,7 +12,7 @@ import {
 import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { insertRow, readRows, writeRows } from '../platform/db/rows.ts';
-import { accounts } from '../platform/db/schema/accounts.ts';
+import { accounts, portalUsers } from '../platform/db/schema/accounts.ts';
 import type { Quotas } from '../platform/db/schema/types.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
@@ -20,7 +20,7 @@ import { dayMs } from '../platform/durations.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 import { audit } from './audit/write.ts';
 
-/** An account; one that is moving is read-only. It has the quotas that operators have set. */
+/** An account. It has the quotas that operators have set. */
 export type Account = Pick<
   typeof accounts.$inferSelect,
   'id' | 'name' | 'status' | 'createdAt' | 'quotas' | 'held' | 'evidenceDays'
@@ -142,6 +142,30 @@ export const deleteAccountRow = (db: Database, id: string) =>
     audit(db, operatorIn(id), 'deleted', 'accounts', id),
     write(db)`delete from accounts where id = ${id}`,
   ] as const;
+
+/** The statement that changes an account as it moves to another cell. */
+export const setAccount = (
+  db: Database,
+  id: string,
+  values: Partial<typeof accounts.$inferSelect>,
+) => db.update(accounts).set(values).where(eq(accounts.id, id));
+
+/** The statements after which it lives in another cell: its people's sessions are unknown here. */
+export const leaveTo = (db: Database, id: string, cell: string) => [
+  setAccount(db, id, { status: 'moved', cell, name: '' }),
+  db.delete(portalUsers).where(eq(portalUsers.accountId, id)),
+];
+
+/** The statement for the cell where it goes: until it lives there, its row leads back. */
+export const awaitFrom = (
+  db: Database,
+  { id, createdAt }: Pick<Account, 'id' | 'createdAt'>,
+  cell: string,
+) =>
+  db
+    .insert(accounts)
+    .values({ id, name: '', status: 'moved', createdAt, cell })
+    .onConflictDoUpdate({ target: accounts.id, set: { cell } });
 
 /** The account of connections that are being deleted. */
 export const nobody = '00000000-0000-0000-0000-000000000000';

@@ -9,7 +9,7 @@ import {
   transaction,
   write,
 } from '../platform/db/database.ts';
-import { beingMoved, notMoving } from '../platform/db/guard.ts';
+import { refuseUnlessActive } from '../platform/db/guard.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs, minuteMs } from '../platform/durations.ts';
 import { refusalIn } from '../platform/errors.ts';
@@ -36,7 +36,7 @@ const tooOften = { kind: 'rate limited', retryAfter: linkMs / 1000 } as const;
  * Creates single-use links, valid for 15 minutes: one for each account of the person, or for `accountId`
  * alone. The form with this `key` makes them once, and none if the address has asked too often, nor for accounts
  * whose provider signs the person in.
- * @throws Refusal: unavailable, while one of the accounts is being moved
+ * @throws Refusal: unavailable, while one of the accounts moves
  */
 export async function createSignInLinks(
   env: Env,
@@ -47,7 +47,7 @@ export async function createSignInLinks(
   const db = openDatabase(env);
   const people = await read<{ id: string; account: string; pending: number }>(db)`
     select u.id, a.name as account, u.confirmed_at is null as pending
-    from portal_users u join accounts a on a.id = u.account_id and a.status <> 'moved'
+    from portal_users u join accounts a on a.id = u.account_id and a.status not in ('suspended', 'moved')
     where u.email = ${email} ${accountId === undefined ? sql.empty() : sql`and u.account_id = ${accountId}`}
       and (${key === undefined} or not ${mustUseProvider(sql`u`)})
     order by u.last_sign_in_at desc, u.created_at desc, u.id desc limit ${maxLinks}`;
@@ -74,7 +74,7 @@ export async function createSignInLinks(
       insert into sign_in_links (hash, user_id, form, expires_at)
       select value->>'hash', value->>'userId', value->>'form', ${expiresAt}
       from json_each(${JSON.stringify(links.map(({ hash, userId, form }) => ({ hash, userId, form })))})`,
-    unlessMoving(db, theirs),
+    refuseUnlessActive(db, accountsOf(theirs)),
     key === undefined ? [] : countRequest(db, theirs, now),
   ]).catch((error: unknown) => {
     const isTooOften = refusalIn(error)?.failure.kind === tooOften.kind;
@@ -112,17 +112,12 @@ function countRequest(db: Database, people: SQL, now: number) {
 export const signInUrl = (env: Env, { secret }: SignInLink): string =>
   `${originOf(env)}/portal/sign-in/link?secret=${secret}`; // a path would be logged
 
-const unlessMoving = (db: Database, people: SQL) =>
-  refuseUnless(
-    db,
-    sql`not exists (select 1 from portal_users u where ${people} and not ${notMoving(sql`u.account_id`)})`,
-    beingMoved,
-  );
+const accountsOf = (people: SQL): SQL => sql`select account_id from portal_users where ${people}`;
 
 /**
  * Uses a link and starts a session. Returns its secret, or undefined if the link is invalid, or the person must use a
  * provider; junk is refused without I/O. The same form, by its `key`, starts the same session again within a minute.
- * @throws Refusal: unavailable or moved, while the account is being moved, or after it may have been
+ * @throws Refusal: forbidden or unavailable, while the account is suspended; moved, if it may have been
  */
 export async function signIn(env: Env, link: string, key = ''): Promise<string | undefined> {
   if (!(await isSecret(env, 'sign-in link', link))) return undefined;
@@ -135,7 +130,7 @@ export async function signIn(env: Env, link: string, key = ''): Promise<string |
   const ofLink = sql`id in (select user_id from sign_in_links where hash = ${hash} and expires_at > ${now})`;
   const mayUse = sql`${ofLink} and not ${mustUseProvider(sql`portal_users`)}`;
   const { started } = await transaction(db, {
-    allowed: unlessMoving(db, ofLink),
+    allowed: refuseUnlessActive(db, accountsOf(ofLink)),
     confirmed: write(db)`
       update portal_users set last_sign_in_at = ${now}, confirmed_at = coalesce(confirmed_at, ${now})
       where ${mayUse}`,
@@ -159,10 +154,7 @@ export async function signOut(
 ): Promise<void> {
   const { user, hash } = session;
   const db = openDatabase(env);
-  await transaction(db, [
-    write(
-      db,
-    )`delete from sessions where ${everywhere ? sql`user_id = ${user.id}` : sql`hash = ${hash}`}`,
-    unlessMoving(db, sql`id = ${user.id}`),
-  ]);
+  await write(
+    db,
+  )`delete from sessions where ${everywhere ? sql`user_id = ${user.id}` : sql`hash = ${hash}`}`;
 }

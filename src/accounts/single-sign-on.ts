@@ -8,7 +8,12 @@ import {
   write,
   writeReturning,
 } from '../platform/db/database.ts';
-import { asCaller, beingMoved, type Caller, notMoving } from '../platform/db/guard.ts';
+import {
+  asCaller,
+  type Caller,
+  ofActiveAccount,
+  refuseUnlessActive,
+} from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { useOnce } from '../platform/db/sent-forms.ts';
 import { openDatabase } from '../platform/db/system.ts';
@@ -175,7 +180,7 @@ export async function signInByProvider(
   const domain = sql`account_id = ${accountId} and domain = ${domainOf(email)} and proven_at is not null`;
   const known = await hashToken(subject);
   await transaction(db, [
-    refuseUnless(db, notMoving(sql`${accountId}`), beingMoved),
+    refuseUnlessActive(db, sql`${accountId}`),
     useOnce(db, accountId, attempt, startAgain),
     refuseUnless(
       db,
@@ -262,7 +267,7 @@ export const domainsToCheck = (env: Env, now: number, limit: number): Promise<Du
     select account_id as accountId, domain, proven_at as provenAt
     from sign_in_domains indexed by sign_in_domains_due
     where proven_at <= ${now - proof.checkedAfterMs} and checked_at <= ${now - proof.repeatedMs}
-      and ${notMoving(sql`account_id`)}
+      and ${ofActiveAccount(sql`sign_in_domains.account_id`)}
     limit ${limit}`;
 
 /** Until when a domain counts as proven: DNS that does not respond is no other than DNS without the record. */
@@ -281,7 +286,7 @@ export async function noteChecks(
     const service = { service: true as const, accountId };
     const next = provenAfter(provenAt, isFound, now);
     const which = sql`account_id = ${accountId} and domain = ${domain} and proven_at = ${provenAt}
-      and ${notMoving(sql`${accountId}`)}`;
+      and ${ofActiveAccount(sql`${accountId}`)}`;
     return [
       next === null
         ? audit(

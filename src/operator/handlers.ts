@@ -55,6 +55,7 @@ import {
   deleteAccount,
   deleteConnection,
   eraseDriver,
+  suspendAccount,
 } from './deletion/accept.ts';
 import { continueDeletion, type Deletion, listDeletions, stepNames } from './deletion/run.ts';
 import { findDeliveries } from './find-deliveries.ts';
@@ -72,11 +73,9 @@ export const handlers: Handlers<typeof operations> = {
     const { recordsPerDay, bytesPerDay, deliveriesPerDay } = perDay;
     if (evidenceDays !== undefined) await keepEvidence(env, caller, evidenceDays);
     const quotas = { records: recordsPerDay, bytes: bytesPerDay, deliveries: deliveriesPerDay };
-    return (status === 'active' ? activateAccount : changeAccount)(env, id, {
-      name,
-      status,
-      quotas,
-    });
+    const asked = { name, status, quotas };
+    if (status === 'suspended') return suspendAccount(env, id, asked);
+    return (status === 'active' ? activateAccount : changeAccount)(env, id, asked);
   },
 
   exportAccount: ({ env, caller, body: { lists, format, from, to } }) =>

@@ -146,7 +146,7 @@ async function deliveryStatus(env: Env, now: number) {
         select a.id as accountId, a.name as account, move->>'to' as "to", state, move->>'since' as since,
           move->>'since' + 1000 * (move->>'seconds') < ${now} as isOverdue
         from moves join accounts a on a.id = account_id
-        where state not in ('arriving', 'done') limit ${maxListed}`,
+        where state <> 'arriving' limit ${maxListed}`,
     encrypted: countEncrypted(db),
   });
 }

@@ -9,7 +9,7 @@ import {
   type Write,
   write,
 } from '../platform/db/database.ts';
-import { lostLease, notMoving } from '../platform/db/guard.ts';
+import { lostLease, ofActiveAccount } from '../platform/db/guard.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { hourMs } from '../platform/durations.ts';
 import { inSteps, isLeft, newBudget } from '../platform/jobs/budget.ts';
@@ -75,7 +75,7 @@ const changedBy = (now: number): SQL => sql`
   from pulls p indexed by pulls_to_notify join connections c on c.id = p.connection_id
   where p.health <> p.notified_health and p.health_at <= iif(p.health in (2, 4), ${now - notifyAfterMs}, ${now})
     and p.notified_at <= ${now - quietMs}
-    and ${notMoving(sql`p.account_id`)}
+    and ${ofActiveAccount(sql`p.account_id`)}
   order by p.health_at limit ${connectionsPerStep}`;
 
 /** An alert about a connection: what follows its name in the subject, and in the text. */
@@ -162,7 +162,7 @@ const selectChanged = (db: Database, after: string, now: number) =>
         where t.connection_id = c.id and t.revoked_at is null) as silent
       from ${chunk(after)} c
       where not exists (select 1 from pulls p where p.connection_id = c.id)
-        and ${notMoving(sql`c.account_id`)})
+        and ${ofActiveAccount(sql`c.account_id`)})
     where silent <> known limit ${connectionsPerStep}`;
 
 const markSilence = (db: Database, { id, accountId, silent }: Sender, now: number): Write[] => [

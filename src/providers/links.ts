@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { refuseIfMoved } from '../accounts/accounts.ts';
+import { type Account, refuseIfMoved } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit/write.ts';
 import { isSecret, newSecret, secretIn, withCell } from '../accounts/secrets.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
@@ -13,7 +13,7 @@ import {
   write,
   writeReturning,
 } from '../platform/db/database.ts';
-import { asCaller, type Caller, rowsFor } from '../platform/db/guard.ts';
+import { asCaller, type Caller, refuseInactive, rowsFor } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
@@ -110,22 +110,25 @@ export async function linkHash(env: Env, text: string): Promise<string | undefin
   return (await isSecret(env, 'connect link', secret)) ? hashToken(secret) : undefined;
 }
 
-/** The link with this hash and its caller, if it is still good. @throws Refusal: moved */
+/** The link with this hash and its caller, if it is still good. @throws Refusal: unavailable, moved */
 export async function openLink(
   env: Env,
   hash: string,
 ): Promise<{ caller: Caller & { link: string }; link: OpenedLink } | undefined> {
-  const [found] = await read<OpenedLink & { accountId: string }>(openDatabase(env))`
-    select ${columns}, l.hash, l.account_id as accountId, a.name as account,
+  const [found] = await read<OpenedLink & { accountId: string; status: Account['status'] }>(
+    openDatabase(env),
+  )`
+    select ${columns}, l.hash, l.account_id as accountId, a.status, a.name as account,
       a.evidence_days as evidenceDays, coalesce(c.name, c.tsp) as connection
-    from connect_links l join accounts a on a.id = l.account_id and a.status in ('active', 'moving')
+    from connect_links l join accounts a on a.id = l.account_id and a.status not in ('suspended', 'moved')
     left join connections c on c.id = l.connection_id
     where l.hash = ${hash} and (l.connection_id is not null or l.expires_at > ${Date.now()})`;
   if (!found) {
     await refuseIfMoved(env);
     return undefined;
   }
-  const { accountId, ...link } = found;
+  const { accountId, status, ...link } = found;
+  refuseInactive(status);
   return { caller: { accountId, link: hash }, link };
 }
 

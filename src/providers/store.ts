@@ -12,7 +12,6 @@ import {
 } from '../platform/db/database.ts';
 import { newId } from '../platform/db/ids.ts';
 import { openDatabase } from '../platform/db/system.ts';
-import { Refusal } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import type { Feeds, HealthStatus } from './plan.ts';
 import { connectorOf } from './registry.ts';
@@ -175,13 +174,12 @@ export const removePull = (db: Database, connectionId: string) =>
 /** The shortest time between two pulls triggered by webhooks. */
 const quietMs = 2_000;
 
-/** A connection whose webhook is called; `moves` is the status of its account, if that moves to another cell. */
-type Rung = { provider: string; secret: string | null; dueAt: number | null; moves: string | null };
+/** A connection whose webhook is called. */
+type Rung = { provider: string; secret: string | null; dueAt: number | null };
 
 /**
  * Handles a call of a provider's webhook, whose content is ignored: makes the pull due if it is
- * signed. Returns whether it was.
- * @throws Refusal: unavailable, while its account moves to another cell
+ * signed and its account is active. Returns whether it was signed.
  */
 export async function ring(
   env: Env,
@@ -192,19 +190,19 @@ export async function ring(
   if (!isUuid(connectionId)) return false;
   const db = openDatabase(env);
   const [found] = await read<Rung>(db)`
-    select c.provider, p.webhook_secret as secret, p.due_at as dueAt, (
-      select a.status from moves m join accounts a on a.id = m.account_id
-      where m.account_id = p.account_id and m.state <> 'cancelling') as moves
-    from pulls p join connections c on c.id = p.connection_id where p.connection_id = ${connectionId}`;
+    select c.provider, p.webhook_secret as secret, p.due_at as dueAt
+    from pulls p join connections c on c.id = p.connection_id
+    join accounts a on a.id = p.account_id and a.status <> 'moved'
+    where p.connection_id = ${connectionId}`;
   const webhook = found && connectorOf(found.provider)?.webhook;
-  if (!webhook || found.secret === null || found.moves === 'moved') return false;
+  if (!webhook || found.secret === null) return false;
   const { secret = '' } = await unseal(env, connectionId, found.secret);
   if (!(await webhook.isSigned(headers, body, secret))) return false;
-  if (found.moves === 'moving') throw new Refusal({ kind: 'unavailable', retryAfter: 10 });
   const now = Date.now();
   if (found.dueAt === null || (found.dueAt > now - quietMs && found.dueAt <= now)) return true;
   await write(db)`
-    update pulls set due_at = ${now} where connection_id = ${connectionId} and due_at is not null`;
+    update pulls set due_at = ${now} where connection_id = ${connectionId} and due_at is not null
+      and ${isActive}`;
   await send(env.DELIVERIES, [{ pull: [connectionId] }]);
   return true;
 }

@@ -66,6 +66,9 @@ export async function workOn(
     killedAt = Number.POSITIVE_INFINITY,
   }: { cancel?: boolean; bindings?: Record<string, Env>; killedAt?: number } = {},
 ): Promise<Reply<Move>> {
+  // As if what was under way had ended.
+  const draining = "update moves set move = json_set(move, '$.since', 0) where state = 'draining'";
+  await rowsIn(String(from), draining);
   const request = new Request(`https://api.example.com/operator/accounts/${accountId}/move`, {
     method: 'POST',
     headers: {

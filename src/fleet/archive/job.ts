@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, int, jsonList, read, write } from '../../platform/db/database.ts';
-import { notMoving } from '../../platform/db/guard.ts';
+import { ofActiveAccount } from '../../platform/db/guard.ts';
 import { leads } from '../../platform/db/leads.ts';
 import { comparePositions, selected } from '../../platform/db/pages.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -75,7 +75,7 @@ async function daysToMove(
           (select min(${order}) from ${kind.table} t where ${leads(sql`t.connection_id`, sql`c.id`)}) as oldest
         from connections c where ${kind.name} || id not in ${jsonList(failed)}
           and not exists (select 1 from deletions d where d.id in (c.id, c.account_id))
-          and ${notMoving(sql`c.account_id`)})
+          and ${ofActiveAccount(sql`c.account_id`)})
       where oldest < ${before} and (${kind.name} <> 'safety-events' or not exists (
         select 1 from event_counts_due m where m.account_id = accountId and m.day = oldest / ${int(dayMs)}))
       group by accountId order by random() limit ${accountsAtATime}`;

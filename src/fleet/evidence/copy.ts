@@ -9,7 +9,6 @@ import {
   write,
   writeReturning,
 } from '../../platform/db/database.ts';
-import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, minuteMs } from '../../platform/durations.ts';
 import { refusalIn } from '../../platform/errors.ts';
@@ -56,7 +55,7 @@ const accountsDue = (now: number): SQL => sql`
     select (select min(account_id) from evidence where next_at is not null and account_id > owners.id)
     from owners where owners.id is not null)
   select a.id from owners cross join accounts a on a.id = owners.id
-  where a.status = 'active' and a.evidence_days is not null and ${notMoving(sql`a.id`)}
+  where a.status = 'active' and a.evidence_days is not null
     and exists (select 1 from evidence e where e.account_id = a.id and next_at <= ${now} and ${isKept(now)})`;
 
 /** SQL for whether anything is to be copied. */
@@ -157,7 +156,7 @@ async function claim(
       select (select min(lane) from ${waiting} and lane > lanes.name) from lanes where name is not null)
     select id from (
       select (select e.id from evidence e join accounts a on a.id = e.account_id and a.status = 'active' and ${isKept(now)}
-        where e.account_id = ${accountId} and e.lane = lanes.name and e.next_at <= ${now} and ${notMoving(sql`e.account_id`)}
+        where e.account_id = ${accountId} and e.lane = lanes.name and e.next_at <= ${now}
         order by e.next_at limit 1) as id
       from lanes where name not in ${jsonList(lanes)})
     where id is not null order by random() limit 1`;

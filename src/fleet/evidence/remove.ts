@@ -1,6 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { jsonList, read, write } from '../../platform/db/database.ts';
-import { notMoving } from '../../platform/db/guard.ts';
 import { leads } from '../../platform/db/leads.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, minuteMs } from '../../platform/durations.ts';
@@ -82,7 +81,7 @@ export async function pruneEvidence(
   await inSteps(budget, async () => {
     const [found] = await read<{ accountId: string; before: number }>(db)`
       select a.id as accountId, ${before(now)} as before from accounts a
-      where a.id > ${after} and ${notMoving(sql`a.id`)} and a.id not in ${jsonList(failed)} and exists (
+      where a.id > ${after} and a.status in ('active', 'suspended') and a.id not in ${jsonList(failed)} and exists (
         select 1 from evidence where account_id = a.id and state in ('waiting', 'stored', 'missed')
           and created_at < ${before(now)})
       order by a.id limit 1`;

@@ -3,7 +3,6 @@ import { operatorIn } from '../../accounts/accounts.ts';
 import { config, originOf } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, jsonList, read, transaction, write } from '../../platform/db/database.ts';
-import { notMoving } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { refusalIn } from '../../platform/errors.ts';
@@ -67,8 +66,9 @@ export async function prepareExports(
 async function nextOpen(db: Database, now: number): Promise<Export | undefined> {
   const [found] = await read<StoredExport>(db)`
     select ${exportColumns} from exports e indexed by exports_open
-    join accounts a on a.id = e.account_id and (a.status = 'active' or e.requested_by = ${operators})
-    where e.next_at <= ${Math.max(now, Date.now())} and ${notMoving(sql`e.account_id`)}
+    join accounts a on a.id = e.account_id and (
+      a.status = 'active' or (a.status = 'suspended' and e.requested_by = ${operators}))
+    where e.next_at <= ${Math.max(now, Date.now())}
     order by e.next_at limit 1`;
   return found && exportOf(found);
 }

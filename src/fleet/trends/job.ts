@@ -7,7 +7,7 @@ import {
   transaction,
   write,
 } from '../../platform/db/database.ts';
-import { notMoving } from '../../platform/db/guard.ts';
+import { ofActiveAccount } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
@@ -42,7 +42,7 @@ export async function countEvents(env: Env, now = Date.now(), budget = newBudget
 /** SQL for whether there is something to count. */
 export const countsAreDue = (now: number): SQL => sql`(
   exists (select 1 from (${behindSince(now - liveMs, [])}))
-  or exists (select 1 from event_counts_due d where ${notMoving(sql`d.account_id`)}))`;
+  or exists (select 1 from event_counts_due d where ${ofActiveAccount(sql`d.account_id`)}))`;
 
 type Work = { accountId: string; statements: Parameters<typeof transaction>[1] };
 
@@ -65,7 +65,7 @@ async function workToDo(db: Database, now: number, failed: string[]): Promise<Wo
 
 const behindSince = (to: number, except: string[]): SQL => sql`
   select account_id as accountId from event_counting where counted_to < ${to} and ${isNotRecent}
-    and ${notMoving(sql`event_counting.account_id`)} and account_id not in ${jsonList(except)}
+    and ${ofActiveAccount(sql`event_counting.account_id`)} and account_id not in ${jsonList(except)}
   order by counted_to limit ${int(accountsAtATime)}`;
 
 /** The newest marked day of some accounts, chosen at random, so that none waits for others. */
@@ -80,7 +80,7 @@ const firstMarked = (except: string[]): SQL => sql`
     where a.account_id = d.account_id and a.kind = 'safety-events' and a.day = d.day) as isArchived
   from marked m cross join event_counts_due d on d.account_id = m.account_id
     and d.day = (select max(day) from event_counts_due where account_id = m.account_id)
-  where ${notMoving(sql`d.account_id`)} and d.account_id not in ${jsonList(except)}
+  where ${ofActiveAccount(sql`d.account_id`)} and d.account_id not in ${jsonList(except)}
   order by random() limit ${int(accountsAtATime)}`;
 
 /** An archived day keeps its counts: it was counted before. */

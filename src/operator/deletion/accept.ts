@@ -52,6 +52,12 @@ export async function deleteAccount(
   return done.deletion[0];
 }
 
+/** Suspends an account: its deliveries wait, and nothing else is done for it. @throws Refusal: invalid */
+export const suspendAccount = (env: Env, id: string, change: AccountChange): Promise<Account> =>
+  changeAccount(env, id, { ...change, status: 'suspended' }, (db) =>
+    stopWebhooks(db, id, Date.now()),
+  );
+
 /** Activates an account and cancels its deletion, unless that has begun. @throws Refusal: invalid */
 export const activateAccount = (env: Env, id: string, change: AccountChange): Promise<Account> =>
   changeAccount(env, id, { ...change, status: 'active' }, (db) => [

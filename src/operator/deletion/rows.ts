@@ -105,11 +105,27 @@ function ownersFrom({ name, owner }: Table, accountId: string, from = ''): SQL {
     : sql`with owners (id) as materialized (select ${accountId})`;
 }
 
-/** SQL that counts an account's rows in a table; undefined where that would scan those of all accounts. */
-export const countOf = (table: Table, accountId: string): SQL | undefined =>
-  table.isScanned
-    ? undefined
-    : sql`(${ownersFrom(table, accountId)} select count(*) from ${ofOwners(table)})`;
+/** How many rows of an account each table has, but for those where this would scan all accounts. */
+export async function countRows(
+  { DB }: Pick<Env, 'DB'>,
+  accountId: string,
+): Promise<{ [table: string]: number }> {
+  const db = openDatabase({ DB });
+  const counts = tables.flatMap((table) =>
+    table.isScanned
+      ? []
+      : [
+          sql`(${ownersFrom(table, accountId)} select count(*) from ${ofOwners(table)})
+            as ${raw(table.name)}`,
+        ],
+  );
+  // The tables are known only at run time.
+  const [found] = await transaction(
+    db,
+    db.all<{ [table: string]: number }>(sql`select ${sql.join(counts, sql`, `)}`),
+  );
+  return found ?? {};
+}
 
 const rowsPerChunk = 1000;
 

@@ -1,7 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type * as v from 'valibot';
 import { deleteAccountRow } from '../../accounts/accounts.ts';
-import { forgetMove } from '../../accounts/moving.ts';
 import { removeTokens } from '../../accounts/tokens/service.ts';
 import { eraseFromArchive, removeArchive } from '../../fleet/archive/remove.ts';
 import { ofConnection, ofDriver, onTrips, removeEvidence } from '../../fleet/evidence/remove.ts';
@@ -146,7 +145,7 @@ async function finish(env: Env, deletion: Deletion): Promise<undefined> {
   const db = openDatabase(env);
   const last = {
     account: () => [removeMarks(db, deletion.id), ...deleteAccountRow(db, deletion.id)],
-    copy: () => [removeMarks(db, deletion.id), forgetMove(db, deletion.id)],
+    copy: () => [removeMarks(db, deletion.id)],
     connection: () => [
       write(db)`delete from erased_drivers where connection_id = ${deletion.id}`,
       deleteConnectionRow(db, deletion.id),

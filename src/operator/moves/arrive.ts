@@ -1,21 +1,25 @@
-import { operatorIn } from '../../accounts/accounts.ts';
+import { and, eq, ne, sql } from 'drizzle-orm';
+import { awaitFrom, operatorIn, setAccount } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit/write.ts';
-import { type AccountRow, awaitAccount, forgetMove, setAccount } from '../../accounts/moving.ts';
 import { takenDomain } from '../../accounts/single-sign-on.ts';
 import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { restartCopies } from '../../fleet/evidence/evidence.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
 import { config } from '../../platform/config.ts';
-import { breaksUnique, read, transaction, write } from '../../platform/db/database.ts';
+import { breaksUnique, type Database, transaction } from '../../platform/db/database.ts';
+import { d1Reason } from '../../platform/db/retry.ts';
+import { accounts } from '../../platform/db/schema/accounts.ts';
+import { deletions } from '../../platform/db/schema/jobs.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { forgetTimers } from '../../webhooks/deliveries/receiver/store.ts';
 import { resumeWebhooks } from '../../webhooks/remove.ts';
-import { fromArrays, jsonArrays, list, raw } from '../deletion/rows.ts';
+import { countRows, fromArrays, jsonArrays, list, raw } from '../deletion/rows.ts';
 import { removeCopy } from '../deletion/run.ts';
 import { tables } from '../deletion/tables.ts';
-import { keySums, type Offer } from './leave.ts';
-import { decodePart, findMove, type Move, type Part, saveMove } from './part.ts';
+import { keySums } from './leave.ts';
+import type { Account, Move, Offer, Part, Rows } from './part.ts';
+import { decodePart, findMove, forgetMove, saveMove } from './part.ts';
 
 /** Does a part of a move, which may be repeated. Returns why not, or null. @throws Refusal: unavailable */
 export async function accept(env: Env, header: string, request: Request): Promise<string | null> {
@@ -26,18 +30,25 @@ export async function accept(env: Env, header: string, request: Request): Promis
   const db = openDatabase(env);
   const move = await findMove(env, id);
   if (move?.id !== next.id || move.state !== 'arriving') {
-    const [here] = await read(db)`select 1 from accounts where id = ${id} and status <> 'moved'`;
-    if (task === 'clear' || (task === 'activate' && here)) return null; // done before
+    const [lives] = await transaction(db, here(db, id));
+    if (task === 'clear' || (task === 'activate' && lives)) return null; // done before
     throw new Refusal({ kind: 'unavailable', retryAfter: 10 });
   }
   if (file) await bucketOf(env)?.put(file.key, request.body, file.md5 ? { md5: file.md5 } : {});
   if (task === 'copy') return copy(env, move, await request.json());
-  if (task === 'compare') return compare(env, await request.json());
+  if (task === 'compare') return compare(env, id, await request.json());
+  if (task === 'activate') await activate(db, move, await request.json());
   if (task === 'clear')
-    await transaction(db, [saveMove(db, move, { ...move, state: 'done' }), removeCopy(db, id)]);
-  if (task === 'activate') await activate(env, move, await request.json());
+    await transaction(db, [saveMove(db, move, move), forgetMove(db, id), removeCopy(db, id)]);
   return null;
 }
+
+/** The statement that finds an account that lives here. */
+const here = (db: Database, id: string) =>
+  db
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(eq(accounts.id, id), ne(accounts.status, 'moved')));
 
 async function open(env: Env, { from, next }: Part, { account, keys, hasBucket, domains }: Offer) {
   const { cell } = config(env);
@@ -48,32 +59,40 @@ async function open(env: Env, { from, next }: Part, { account, keys, hasBucket, 
   if (hasBucket && !bucketOf(env))
     return `${from} has a bucket for archives, and ${cell} has no bucket. Give it one, and deploy.`;
   const db = openDatabase(env);
-  const [found] = await read<{ lives: number; left: number }>(db)`
-    select exists (select 1 from accounts where id = ${account.id} and status <> 'moved') as lives,
-      exists (select 1 from deletions where account_id = ${account.id}) as left`;
-  if (found?.lives) return `The account lives in ${cell} already`;
-  if (found?.left)
+  const { id } = account;
+  const { lives, left } = await transaction(db, {
+    lives: here(db, id),
+    left: db
+      .select({ id: deletions.id })
+      .from(deletions)
+      .where(eq(deletions.accountId, id))
+      .limit(1),
+  });
+  if (lives[0]) return `The account lives in ${cell} already`;
+  if (left[0])
     return `${cell} is still deleting what it had of this account. Try again in some minutes.`;
-  const taken = await takenDomain(env, account.id, domains);
+  const taken = await takenDomain(env, id, domains);
   if (taken) return isTaken(cell, taken);
-  const now = (await findMove(env, account.id)) ?? null;
-  const saved = saveMove(db, now, { ...next, state: 'arriving' });
-  await transaction(db, [awaitAccount(db, account, from), saved]);
+  const now = (await findMove(env, id)) ?? null;
+  await transaction(db, [
+    awaitFrom(db, account, from),
+    saveMove(db, now, { ...next, state: 'arriving' }),
+  ]);
   return null;
 }
 
 const isTaken = (cell: string, domain: string) =>
   `Another account in ${cell} has proven the domain ${domain}. Have one of both remove it under Settings → Sign-in.`;
 
-type Rows = { table: string; columns: string[]; rows: unknown[][] };
-
 async function copy(
   env: Env,
   move: Move,
   { table: name, columns, rows }: Rows,
 ): Promise<string | null> {
-  const key = await keyOf(env, name, columns);
-  if (!key) return `${config(env).cell} has other tables. Deploy the same version to both cells.`;
+  const { cell } = config(env);
+  const differs = `${cell} has other tables. Deploy the same version to both cells.`;
+  const key = tables.find((table) => table.name === name)?.key;
+  if (!key || !columns.every((column) => /^\w+$/.test(column))) return differs;
   const db = openDatabase(env);
   // Copying the events marked their hours as due; the marks that they had are copied next.
   const marks = name === 'event_counting' ? removeMarks(db, move.accountId) : undefined;
@@ -81,43 +100,30 @@ async function copy(
   const others = columns.filter((column) => !key.includes(column));
   const set = others.map((column) => `${column} = excluded.${column}`).join(', ');
   const update = raw(set === '' ? 'do nothing' : `do update set ${set}`);
-  const upsert = (json: string) => write(db)`
-    insert into ${raw(name)} (${list(columns)}) ${fromArrays(columns, json)}
-    on conflict (${list(key)}) ${update}`;
+  // The table is known only at run time.
+  const upsert = (json: string) =>
+    db.run(sql`
+      insert into ${raw(name)} (${list(columns)}) ${fromArrays(columns, json)}
+      on conflict (${list(key)}) ${update}`);
   try {
     await transaction(db, [saveMove(db, move, move), marks, jsonArrays(rows).map(upsert)]);
     return null;
   } catch (error) {
+    if (/has no column/.test(d1Reason(error))) return differs;
     // Since this cell was asked, another account has proven it.
     if (!breaksUnique(error, 'sign_in_domains.domain')) throw error;
-    return isTaken(config(env).cell, rows.map((row) => row[columns.indexOf('domain')]).join(', '));
+    return isTaken(cell, rows.map((row) => row[columns.indexOf('domain')]).join(', '));
   }
 }
 
-/** Compares rows value by value: there may be others, which the other cell has pruned since. */
-async function compare(env: Env, { table: name, columns, rows }: Rows): Promise<string | null> {
-  const key = (await keyOf(env, name, columns)) ?? [];
-  for (const json of jsonArrays(rows)) {
-    const [differs] = await read(openDatabase(env))`
-      ${fromArrays(columns, json)} except
-      select ${list(columns)} from ${raw(name)}
-      where (${list(key)}) in (${fromArrays(columns, json, key)}) limit 1`;
-    if (differs) return `The copy of ${name} differs. Begin again.`;
-  }
-  return null;
+/** Compares how many rows of an account the cells have. */
+async function compare(env: Env, id: string, theirs: { [table: string]: number }) {
+  const own = await countRows(env, id);
+  const differs = Object.keys(own).find((table) => own[table] !== theirs[table]);
+  return differs ? `The copy of ${differs} differs. Begin again.` : null;
 }
 
-async function keyOf(env: Env, name: string, columns: string[]): Promise<string[] | undefined> {
-  const found = await read<{ name: string }>(openDatabase(env))`
-    select name from pragma_table_info(${name})`;
-  const own = found.map((column) => column.name);
-  return columns.every((column) => own.includes(column))
-    ? tables.find((table) => table.name === name)?.key
-    : undefined;
-}
-
-async function activate(env: Env, move: Move, account: AccountRow): Promise<void> {
-  const db = openDatabase(env);
+async function activate(db: Database, move: Move, account: Account): Promise<void> {
   const { accountId: id } = move;
   const { name, units, quotas, evidenceDays, evidenceSince } = account;
   const evidence = { evidenceDays, evidenceSince };

@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm';
-import { type Database, read, refuseUnless, write } from '../../platform/db/database.ts';
-import { beingMoved } from '../../platform/db/guard.ts';
+import { eq, sql } from 'drizzle-orm';
+import { type Database, refuseUnless, transaction } from '../../platform/db/database.ts';
+import type { accounts } from '../../platform/db/schema/accounts.ts';
+import { moves } from '../../platform/db/schema/jobs.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { invalid } from '../../platform/errors.ts';
 import type { Move as Shown } from '../api/moves.ts';
@@ -25,6 +26,14 @@ export type Part = {
   next: Move;
 };
 
+export type Account = typeof accounts.$inferSelect;
+
+/** The body of the part `open`: what the other cell needs to know. `domains` are unique among accounts. */
+export type Offer = { account: Account; keys: string[]; hasBucket: boolean; domains: string[] };
+
+/** The body of the part `copy`. */
+export type Rows = { table: string; columns: string[]; rows: unknown[][] };
+
 /** Rows can have any text, and headers cannot. */
 export const encodePart = (part: Part): string => encodeURIComponent(JSON.stringify(part));
 
@@ -37,21 +46,33 @@ export function decodePart(part: string): Part {
   }
 }
 
+/** A cell's row of a move. */
 export async function findMove(env: Env, accountId: string): Promise<Move | undefined> {
-  const [found] = await read<{ move: string }>(openDatabase(env))`
-    select move from moves where account_id = ${accountId}`;
+  const db = openDatabase(env);
+  const [found] = await transaction(
+    db,
+    db.select({ move: moves.move }).from(moves).where(eq(moves.accountId, accountId)),
+  );
   return found && JSON.parse(found.move);
 }
 
 /** The statements that write the row of a move, unless it is no longer as it was read. */
-export const saveMove = (db: Database, now: Move | null, { accountId, ...next }: Move) =>
-  [
-    refuseUnless(
-      db,
-      sql`(select move from moves where account_id = ${accountId}) is ${now && JSON.stringify(now)}`,
-      beingMoved,
-    ),
-    write(db)`
-    replace into moves (account_id, state, move)
-    values (${accountId}, ${next.state}, ${JSON.stringify({ accountId, ...next })})`,
-  ] as const;
+export function saveMove(db: Database, now: Move | null, next: Move) {
+  const { accountId, state } = next;
+  const row = { state, move: JSON.stringify(next) };
+  const stored = db.select({ move: moves.move }).from(moves).where(eq(moves.accountId, accountId));
+  return [
+    refuseUnless(db, sql`(${stored}) is ${now && JSON.stringify(now)}`, {
+      kind: 'unavailable',
+      retryAfter: 10,
+    }),
+    db
+      .insert(moves)
+      .values({ accountId, ...row })
+      .onConflictDoUpdate({ target: moves.accountId, set: row }),
+  ];
+}
+
+/** The statement that deletes a cell's row of its move. */
+export const forgetMove = (db: Database, accountId: string) =>
+  db.delete(moves).where(eq(moves.accountId, accountId));

@@ -76,8 +76,6 @@ export const rowsFor =
 export type GuardOptions = {
   connectionId?: string | undefined;
   repeatable?: boolean | undefined;
-  /** Whether it writes only what is computed: allowed while the account moves. */
-  countsOnly?: boolean;
   /** What else is refused, as `when … then …` about the account `a`. */
   refused?: SQL | undefined;
   /** Whether an operator may write although the account is being deleted. */
@@ -90,19 +88,12 @@ export async function guarded<const S extends Statements>(
   db: Database,
   caller: Caller,
   statements: (db: Database) => S,
-  {
-    connectionId,
-    repeatable,
-    refused: also,
-    countsOnly = false,
-    evenIfDeleted = false,
-  }: GuardOptions,
+  { connectionId, repeatable, refused: also, evenIfDeleted = false }: GuardOptions,
 ): Promise<{ check: PassedCheck; results: Results<S> }> {
   const results = statements(db);
-  const writes = !countsOnly && !onlyReads(results);
+  const writes = !onlyReads(results);
   const refused = sql`
-    when a.status = 'moved' then ${refuse({ kind: 'moved', cells: [] })}
-    ${writes ? sql`when a.status = 'moving' then ${refuse(beingMoved)}` : sql.empty()}
+    ${whenStatus('moved')} ${whenStatus('moving')}
     ${writes && 'operator' in caller && !evenIfDeleted ? isBeingDeleted(caller) : sql.empty()}`;
   const { accountId, form } = caller;
   const all = {
@@ -118,8 +109,31 @@ export async function guarded<const S extends Statements>(
   }
 }
 
-/** What is refused for a moment, while an account is being moved to another cell. */
-export const beingMoved: Failure = { kind: 'unavailable', retryAfter: 10 };
+/** How the accounts are refused that are not active. One that moves is suspended for some minutes. */
+const refusals = {
+  suspended: { kind: 'forbidden' },
+  moving: { kind: 'unavailable', retryAfter: 10 },
+  moved: { kind: 'moved', cells: [] },
+} satisfies Record<string, Failure>;
+
+/** @throws Refusal, as `asCaller`, unless an account with this status is active */
+export function refuseInactive(status: 'active' | keyof typeof refusals): void {
+  if (status !== 'active') throw new Refusal(refusals[status]);
+}
+
+const whenStatus = (status: keyof typeof refusals): SQL =>
+  sql`when a.status = ${status} then ${refuse(refusals[status])}`;
+
+/** The statement that refuses those accounts that are not active, as `asCaller` does. */
+export const refuseUnlessActive = (db: Database, accountIds: SQL) =>
+  // A refusal is SQL alone.
+  db.all(sql`
+    select case ${whenStatus('moving')} ${whenStatus('suspended')} end
+    from accounts a where a.id in (${accountIds})`);
+
+/** The condition that an account is active: jobs skip the others. */
+export const ofActiveAccount = (accountId: SQL): SQL =>
+  sql`exists (select 1 from accounts where accounts.id = ${accountId} and accounts.status = 'active')`;
 
 export const unknownAccount = 'Unknown account';
 
@@ -150,7 +164,7 @@ function credentialCheck(
     'operator' in caller
       ? sql`when a.id is null then ${refuse(unknownAccount)}`
       : sql`when c.account_id is null then ${refuse(refusalOf(caller))}
-          when a.status = 'suspended' then ${refuse({ kind: 'forbidden' })}`;
+          ${whenStatus('suspended')}`;
   const own = sql`id = ${connectionId} and account_id = ${caller.accountId}`;
   const isOwn = sql`exists (select 1 from connections where ${and(own, isWithin(caller, sql`id`))})`;
   return readValue<number>(db)`
@@ -213,10 +227,6 @@ function missingRole(caller: Caller): SQL {
 export const connectionsBeingDeleted = (db: Database, { accountId }: Caller) =>
   read<{ id: string }>(db)`
     select id from deletions where account_id = ${accountId} and kind = 'connection'`;
-
-/** That an account is not moving from or to another cell: nothing of it may change then. */
-export const notMoving = (accountId: SQL): SQL =>
-  sql`${accountId} not in (select account_id from moves where state <> 'cancelling')`;
 
 /** The condition that a record is of none of these, for statements that read few records. */
 export const notBeingDeleted = (connectionId: SQL | SQLiteColumn): SQL =>

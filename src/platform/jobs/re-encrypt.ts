@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm';
 import { config } from '../config.ts';
 import { seal, unseal } from '../crypto.ts';
 import { type Database, listOf, read, write } from '../db/database.ts';
-import { notMoving } from '../db/guard.ts';
 import { openDatabase } from '../db/system.ts';
 import { inSteps, newBudget } from './budget.ts';
 
@@ -49,7 +48,9 @@ async function reEncryptSome(env: Env, names: string[]): Promise<number> {
   const [table, id, column] = names.map((name) => sql.identifier(name));
   const old = await read<{ id: string; sealed: string }>(db)`
     select ${id} as id, ${column} as sealed from ${table}
-      where ${column}->>'key' <> ${newest} and ${notMoving(sql`account_id`)} limit ${perStep}`;
+      where ${column}->>'key' <> ${newest} and exists (
+        select 1 from accounts where id = account_id and status in ('active', 'suspended'))
+      limit ${perStep}`;
   const fresh = old.map(async ({ id, sealed }) => {
     const text = await unseal(env, id, sealed);
     return { id, sealed, fresh: JSON.stringify(await seal(env, id, text)) };

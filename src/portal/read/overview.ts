@@ -38,7 +38,7 @@ export async function readOverview(env: Env, caller: Caller, span: trends.Span) 
       sql`select id from webhooks where account_id = ${caller.accountId} limit ${maxTimed}`,
     ),
   });
-  const found = await asCaller(env, caller, select, { countsOnly: true });
+  const found = await asCaller(env, caller, select);
   const { setup, high, latestHigh, changed, times } = found;
   return {
     ...found,

@@ -4,7 +4,7 @@ import { refuseIfMoved } from '../../accounts/accounts.ts';
 import { isSecret, secretIn, withCell } from '../../accounts/secrets.ts';
 import { sessionMs } from '../../accounts/sessions.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
-import { Refusal } from '../../platform/errors.ts';
+import { refuseInactive } from '../../platform/db/guard.ts';
 import { type App, type Context, seeOther } from '../../platform/http/context.ts';
 import { limit } from '../../platform/http/limits.ts';
 import {
@@ -24,12 +24,12 @@ declare module 'hono' {
 /**
  * Admits people who are signed in and redirects others. Looks the session up each time, unless the
  * cookie's checksum shows that it is junk.
- * @throws Refusal: rate limited; forbidden, while the account is suspended
+ * @throws Refusal: rate limited; forbidden or unavailable, while the account is suspended
  */
 export const signedIn = createMiddleware<App>(async (c, next) => {
   const session = await sessionOf(c);
   if (!session) return seeOther(c, '/portal/sign-in');
-  if (session.status === 'suspended') throw new Refusal({ kind: 'forbidden' });
+  refuseInactive(session.status);
   c.set('session', session);
   c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId });
   return await next();

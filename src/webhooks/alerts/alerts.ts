@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { transaction } from '../../platform/db/database.ts';
-import { notMoving } from '../../platform/db/guard.ts';
+import { ofActiveAccount } from '../../platform/db/guard.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { hourMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
@@ -41,7 +41,7 @@ const dueOf: { [kind in AlertKind]: (now: number) => SQL } = {
 const dueWebhooks = (kind: AlertKind, now: number): SQL => sql`
   select w.id, w.account_id, w.name, w.url, d.failed
   from (${dueOf[kind](now)}) d cross join webhooks w on w.id = d.webhook_id
-  where ${notMoving(sql`w.account_id`)}`;
+  where ${ofActiveAccount(sql`w.account_id`)}`;
 
 /** Those of a step: of the first that are due, all of some accounts. */
 const ofStep = (kind: AlertKind, now: number): SQL => sql`

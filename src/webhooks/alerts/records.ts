@@ -2,7 +2,7 @@ import { and, gt, inArray, notInArray, type SQL, sql } from 'drizzle-orm';
 import { alertedId, isUnaware, rememberAlerted } from '../../fleet/accidents/alerted.ts';
 import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
 import { type Database, jsonList, transaction } from '../../platform/db/database.ts';
-import { notMoving } from '../../platform/db/guard.ts';
+import { ofActiveAccount } from '../../platform/db/guard.ts';
 import { mailFeeds, mailRules } from '../../platform/db/schema/accounts.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs } from '../../platform/durations.ts';
@@ -51,7 +51,7 @@ export async function sendRecordAlerts(
   });
 }
 
-const isSettled = notMoving(sql`mail_feeds.account_id`);
+const isSettled = ofActiveAccount(sql`mail_feeds.account_id`);
 
 const hasNews = sql`exists (
   select 1 from changes c where c.account_id = mail_feeds.account_id and c.seq > mail_feeds.seen)`;

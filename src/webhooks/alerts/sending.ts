@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { originOf } from '../../platform/config.ts';
 import { type Database, transaction } from '../../platform/db/database.ts';
-import { notMoving } from '../../platform/db/guard.ts';
+import { ofActiveAccount } from '../../platform/db/guard.ts';
 import { alertChannels, alertMessages, alertsSent } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
@@ -83,7 +83,7 @@ export const messagesAreDue = (now: number): SQL => sql`exists (${dueMessages(no
 
 const dueMessages = (now: number): SQL => sql`
   select account_id, recipient_id, kind, due_at from alert_messages indexed by alert_messages_due
-  where due_at <= ${now} and ${notMoving(sql`alert_messages.account_id`)}`;
+  where due_at <= ${now} and ${ofActiveAccount(sql`alert_messages.account_id`)}`;
 
 type DueMessage = {
   accountId: string;

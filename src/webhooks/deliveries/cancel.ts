@@ -4,7 +4,7 @@ import { deliveries, fanOuts } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
-/** Cancels what is pending for deleted or stopped webhooks, unless in flight or being moved. */
+/** Cancels what is pending, and not in flight, for webhooks that are deleted or whose account is. */
 export async function cancelPending(env: Env, webhookIds: string[]): Promise<void> {
   const now = Date.now();
   const keys = sql`
@@ -12,8 +12,8 @@ export async function cancelPending(env: Env, webhookIds: string[]): Promise<voi
     cross join deliveries d indexed by deliveries_due
       on d.webhook_id = w.value and d.status = 'pending' and d.claimed_until <= ${now}
     where not exists (
-      select 1 from webhooks h where h.id = w.value and (h.stopped_at is null or exists (
-        select 1 from accounts where id = h.account_id and status in ('moving', 'moved'))))
+      select 1 from webhooks h where h.id = w.value and (h.stopped_at is null or not exists (
+        select 1 from deletions where id = h.account_id)))
     limit ${rowsPerChunk}`;
   const db = openDatabase(env);
   const cancelled = db

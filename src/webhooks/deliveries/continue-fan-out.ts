@@ -1,6 +1,6 @@
 import { and, eq, lt, sql } from 'drizzle-orm';
 import { type Database, transaction } from '../../platform/db/database.ts';
-import { notMoving } from '../../platform/db/guard.ts';
+import { ofActiveAccount } from '../../platform/db/guard.ts';
 import { afterAllIds, firstIdAt } from '../../platform/db/ids.ts';
 import { fanOuts } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -43,7 +43,8 @@ function selectFanOut(db: Database, id: string) {
     .where(and(isActive(id), lt(fanOuts.expandedTo, afterAllIds)));
 }
 
-const isActive = (id: string) => and(eq(fanOuts.id, id), notMoving(sql`${fanOuts.accountId}`));
+const isActive = (id: string) =>
+  and(eq(fanOuts.id, id), ofActiveAccount(sql`${fanOuts.accountId}`));
 
 type FanOutRow = Awaited<ReturnType<typeof selectFanOut>>[number];
 

@@ -1,7 +1,7 @@
 import { and, lt, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
 import { type Database, transaction } from '../../platform/db/database.ts';
-import { notMoving } from '../../platform/db/guard.ts';
+import { ofActiveAccount } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
 import { deliveries, fanOuts, sweeps } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
@@ -33,7 +33,9 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
     stopped: db
       .select({ id: fanOuts.id })
       .from(fanOuts)
-      .where(and(lt(fanOuts.id, firstIdAt(now - graceMs)), notMoving(sql`${fanOuts.accountId}`)))
+      .where(
+        and(lt(fanOuts.id, firstIdAt(now - graceMs)), ofActiveAccount(sql`${fanOuts.accountId}`)),
+      )
       .limit(maxFanOuts),
   });
   const late = heads.flatMap(({ webhookId, late }) =>
@@ -93,7 +95,8 @@ const selectHeads = (db: Database, now: number) => {
           and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
           and not exists (select 1 from webhooks w indexed by webhooks_paused
             where w.id = heads.id and w.paused_at is not null)
-          and ${notMoving(sql`head->>2`)} as waits
+          and not exists (select 1 from webhooks w
+            where w.id = heads.id and w.stopped_at is not null) as waits
       from heads left join webhook_health h on h.webhook_id = id)
     select * from all_heads where waits or late is not null
     order by waits desc limit ${maxWebhooks}`);
@@ -106,7 +109,9 @@ export function giveUp(env: Env, now = Date.now(), budget?: Budget): Promise<num
     select d.webhook_id, d.id from hooks cross join deliveries d indexed by deliveries_due
       on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in (0, 1, 2, 3)
         and d.next_attempt_at <= ${now - giveUpAfterMs}
-    where d.claimed_until <= ${now} and ${notMoving(sql`d.account_id`)} limit ${rowsPerChunk}`;
+    where d.claimed_until <= ${now}
+      and not exists (select 1 from webhooks w where w.id = d.webhook_id and w.stopped_at is not null)
+    limit ${rowsPerChunk}`;
   const db = openDatabase(env);
   const failed = db
     .update(deliveries)

@@ -160,12 +160,17 @@ it.each(['main', 'eu', 'router'])(
       );
       const place = status === 'moved' ? 'eu' : 'main';
       const sourceId = `late-${sent++}`;
-      const written = await as(us.connection.ingestKey, {}, cell(place)).send(
-        vehicle({ sourceId, name: sourceId }),
-      );
-      if (written.status === 200) accepted.push(sourceId);
-      else expect([written.status, written.headers.get('retry-after')]).toEqual([503, '10']);
-      await read(us, place);
+      const replies = [
+        await as(us.connection.ingestKey, {}, cell(place)).send(
+          vehicle({ sourceId, name: sourceId }),
+        ),
+        await as(us.apiToken, {}, cell(place)).get('/webhooks'),
+      ];
+      const refused = replies.map(({ status, headers }) => [status, headers.get('retry-after')]);
+      if (replies[0]?.status === 200) {
+        accepted.push(sourceId);
+        await read(us, place);
+      } else expect(refused).toEqual([...Array(2)].map(() => [503, '10']));
     }
     const after = await allRows('eu', us.accountId);
     const written = { vehicles: [], names: [], changes: [], tokens: [], moves: [] }; // by what came in meanwhile

@@ -235,11 +235,14 @@ it('the newest of what is marked is counted first', async () => {
   expect(await counted(us, 24)).toEqual(await expected(us, 24));
 });
 
+const addAccounts = (...ids: string[]) => addRows('accounts', ids.length, (i) => ({ id: ids[i] }));
+
 it('an account is counted soon, however many others have more than can be counted', async () => {
   const mark = (accountId: string, days: number) =>
     addRows('event_counts_due', days, (i) => ({ account_id: accountId, day: i, hours: 1 }));
   for (let account = 0; account < 20; account++) await mark(`a${account}`, 60);
   await mark('last', 1);
+  await addAccounts(...Array.from({ length: 20 }, (_, account) => `a${account}`), 'last');
   const budget = newBudget({ queries: 150 });
   await countEvents(within(env, budget), Date.now(), budget);
   expect(await value('select count(*) from event_counts_due')).toBeGreaterThan(1000);
@@ -249,6 +252,7 @@ it('an account is counted soon, however many others have more than can be counte
 it('an account that cannot be counted holds up no other, and is tried again', async () => {
   const marks = () => rows('select account_id as id from event_counts_due order by 1');
   await rows('delete from event_counts_due');
+  await addAccounts('broken', 'sound');
   await addRows('event_counts_due', 2, (i) => ({
     account_id: ['broken', 'sound'][i],
     day: 0,

@@ -4,7 +4,7 @@ import { insist, request } from '../operate/client.ts';
 import type { DemoAccount } from './account.ts';
 import { type DemoProvider, incidents, pick, somewhere } from './provider.ts';
 
-/** Enough for the minutes in which an account that moves to another cell refuses writes. */
+/** Enough for the minutes in which an account that moves to another cell is suspended. */
 const maxTries = 30;
 
 /** Sends a fleet, then events of both connections, and an accident in three levels. */

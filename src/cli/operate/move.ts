@@ -19,13 +19,8 @@ export const moveAccountCommand = (): Command =>
     .action(async (id, { to: given, cancel = false }, command) => {
       if (cancel === (given !== undefined)) throw new ApiError('Give either --to CELL or --cancel');
       const operator = operatorFor(command);
-      const {
-        state,
-        to: goesTo,
-        rows,
-        seconds,
-      } = await operator.call('GET /accounts/:id/move', { id });
-      const to = given || goesTo;
+      const found = await operator.call('GET /accounts/:id/move', { id });
+      const to = given || found.to;
       if (!to) throw new ApiError('The account is not being moved');
       const { operatorKey } = serviceAt(serviceOf(command).baseUrl, to);
       const asked = {
@@ -33,18 +28,19 @@ export const moveAccountCommand = (): Command =>
         body: { to, cancel },
         headers: { [toAuthorization]: `Bearer ${operatorKey}` },
       };
-      if (state === 'none')
+      if (found.state === 'none')
         console.error(
-          `Moving ${rows} rows to ${printable(to)}. Until that is done, within ${seconds} seconds, writes of this ` +
-            'account get 503. Cancel it with --cancel.',
+          `Moving ${found.rows} rows to ${printable(to)}. Until that is done, within ` +
+            `${found.seconds} seconds, requests of this account get 503. Cancel it with --cancel.`,
         );
       for (;;) {
         const makeStep = () => operator.call('POST /accounts/:id/move', asked);
         const move = await insist(maxTries, makeStep, longestWaitMs);
-        const isCancelled = move.state === 'cancelled';
-        if (isCancelled && !cancel) throw new ApiError(`The move was cancelled: ${move.problem}`);
-        if (isCancelled || move.state === 'done') return show(command, move);
+        const { state, copied, rows, problem } = move;
+        if (state === 'cancelled' && !cancel)
+          throw new ApiError(`The move was cancelled: ${problem}`);
+        if (state === 'cancelled' || state === 'done') return show(command, move);
         if (process.stderr.isTTY)
-          console.error(printable(`${move.state}: ${move.copied} of ${move.rows} rows copied`));
+          console.error(printable(`${state}: ${copied} of ${rows} rows copied`));
       }
     });

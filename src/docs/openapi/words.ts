@@ -239,7 +239,8 @@ export const words: Record<string, string> = {
     'Whether to send delivered ones again too, or only those that failed or were cancelled.',
   after: 'Only deliveries that follow this Delivery-Id.',
 
-  'AccountChange.status': 'A suspended account is refused everywhere, with immediate effect.',
+  'AccountChange.status':
+    'A suspended account is refused everywhere, with immediate effect, and its deliveries wait.',
   expiresAt: 'When it expires; null or missing for never.',
   'NewApiToken.connectionIds':
     'The only connections whose data it may read and change, and whose webhooks; if left out, all of the account.',

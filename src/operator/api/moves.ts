@@ -12,15 +12,15 @@ export const NewMove = v.object({
 });
 export type NewMove = v.InferOutput<typeof NewMove>;
 
-export const copying = ['copying', 'comparing', 'copying files'] as const;
-const states = ['draining', ...copying, 'switching', 'done', 'cancelling', 'cancelled'] as const;
+const copying = ['draining', 'copying', 'copying files', 'switching'] as const;
+const states = ['none', ...copying, 'done', 'cancelling', 'cancelled', 'arriving'] as const;
 
 export const Move = v.object({
   accountId: id,
   to: v.string(),
-  state: described(v.picklist(['none', ...states, 'arriving']), '`none`: it is not moving.'),
+  state: described(v.picklist(states), '`none`: it is not moving.'),
   rows: described(count, 'How many rows there are to copy.'),
-  seconds: described(count, 'For how long writes are refused at most.'),
+  seconds: described(count, 'For how long requests are refused at most.'),
   copied: count,
   problem: described(v.nullable(v.string()), 'Why it was cancelled, unless operators did that.'),
 });
@@ -38,8 +38,8 @@ export const moveOperations = {
     summary: 'Move an account to another cell, or cancel that, for some seconds',
     description:
       'The router in front of the cells copies from one to the other. It takes the operator key of the cell `to` in the ' +
-      'header `Fleet-To-Authorization`, as `Bearer`. Call it until the state is `done` or `cancelled`. Writes get 503 ' +
-      'with `Retry-After` meanwhile; reads continue. After the switch it is too late to cancel: move the account back.',
+      'header `Fleet-To-Authorization`, as `Bearer`. Call it until the state is `done` or `cancelled`. Requests of ' +
+      'the account get 503 with `Retry-After` meanwhile. After the switch it is too late to cancel: move the account back.',
     body: NewMove,
     reply: Move,
   },

@@ -99,7 +99,7 @@ export const FailedDeletion = v.object({
   problem: v.string(),
 });
 
-/** An account that is being moved to another cell: its writes get 503. */
+/** An account that is being moved to another cell: its requests get 503. */
 export const UnfinishedMove = v.object({
   ...account,
   to: v.string(),

@@ -54,7 +54,7 @@ export function renderFailure(error: unknown, c: Context): Response {
 export function failureOf(error: unknown, c: Context): ReportedFailure {
   const where = { requestId: c.get('requestId'), route: routePath(c) };
   const refusal = refusalIn(error);
-  // Without a cause it is intended, such as a write while its account moves.
+  // Without a cause it is intended, such as while an account moves.
   if (refusal?.failure.kind === 'unavailable' && refusal.cause)
     fault('warn', 'Database unavailable', where, refusal);
   if (refusal) return refusal.failure;

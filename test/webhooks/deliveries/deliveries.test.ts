@@ -1,9 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { countEvents } from '../../../src/fleet/trends/job.ts';
+import { newId } from '../../../src/platform/db/ids.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
+import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
 import { type ClaimedDelivery, startWindowMs } from '../../../src/webhooks/deliveries/policy.ts';
 import { callsOf } from '../../../src/webhooks/deliveries/send/calls.ts';
+import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
 import { attempted, claim, makeDue, settled, unattempted } from '../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { addRows, rows } from '../../support/rows.ts';
@@ -14,6 +17,22 @@ import { addConnection, operator, webhookBody } from '../../support/world.ts';
 const { us, heard, send, register, happen } = story();
 
 describe('a delivery', () => {
+  it('of a suspended account waits until that is active again', async () => {
+    const hook = await register();
+    await unattempted(hook.id, () => happen());
+    const set = (status: string) =>
+      operator.patch(`/operator/accounts/${us.accountId}`, { status });
+    await set('suspended');
+    await handle(env, { accountId: us.accountId, webhookId: hook.id, worker: 1 });
+    await rows('update deliveries set id = ?1, next_attempt_at = 1', newId(Date.now() - 60_000));
+    expect(await sweep(env)).toBe(0);
+    expect(heard.got).toEqual([]);
+    await set('active');
+    expect(await sweep(env)).toBe(1);
+    await settled(hook.id);
+    expect(heard.got).toHaveLength(1);
+  });
+
   it('of a worker that is under way follows an update', async () => {
     const hook = await register();
     const calls = callsOf(env, hook.id);

@@ -1,19 +1,19 @@
-import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
+import { and, eq, exists, ne, sql } from 'drizzle-orm';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
 import {
   type Database,
   int,
-  read,
   refuseUnless,
   type Statements,
   transaction,
-  write,
 } from '../platform/db/database.ts';
 import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { insertRow, readRows, writeRows } from '../platform/db/rows.ts';
-import { accounts, portalUsers } from '../platform/db/schema/accounts.ts';
-import type { Quotas } from '../platform/db/schema/types.ts';
+import { accounts, connections, portalUsers, tokens } from '../platform/db/schema/accounts.ts';
+import { drivers, erasedDrivers, vehicles } from '../platform/db/schema/fleet.ts';
+import { connectLinks } from '../platform/db/schema/providers.ts';
+import type { AccountTable, Quotas } from '../platform/db/schema/types.ts';
+import { alertChannels, deliveries, webhooks } from '../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
 import { dayMs } from '../platform/durations.ts';
@@ -33,8 +33,16 @@ export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<A
     ne(accounts.status, 'moved'),
     following(accounts, slice),
   );
-  const rows = await readRows(openDatabase(env), accounts)`
-    where ${which} order by created_at, id limit ${slice.limit + 1}`;
+  const db = openDatabase(env);
+  const rows = await transaction(
+    db,
+    db
+      .select()
+      .from(accounts)
+      .where(which)
+      .orderBy(accounts.createdAt, accounts.id)
+      .limit(slice.limit + 1),
+  );
   return sliceOf(rows, slice);
 }
 
@@ -45,7 +53,7 @@ export async function createAccount(env: Env, name: string): Promise<Account> {
   const account = { id, name, createdAt: Date.now(), ...usual };
   const db = openDatabase(env);
   await transaction(db, [
-    insertRow(db, accounts, account),
+    db.insert(accounts).values(account),
     audit(db, operatorIn(id), 'created', 'accounts', id),
   ]);
   return account;
@@ -71,10 +79,15 @@ export async function changeAccount(
   const changed = [...(name === undefined ? [] : ['name']), ...setIn(quotas)];
   const action = status === undefined ? 'changed' : status === 'active' ? 'activated' : 'suspended';
   const { rows } = await asCaller(env, caller, (db) => ({
-    rows: writeRows(db, accounts)`
-      update accounts set name = coalesce(${name ?? null}, name), status = coalesce(${status ?? null}, status),
-        quotas = json_patch(quotas, ${JSON.stringify(quotas)})
-      where id = ${id} and id <> ${nobody}`,
+    rows: db
+      .update(accounts)
+      .set({
+        name,
+        status,
+        quotas: sql`json_patch(${accounts.quotas}, ${JSON.stringify(quotas)})`,
+      })
+      .where(and(eq(accounts.id, id), ne(accounts.id, nobody)))
+      .returning(),
     audited:
       changed.length > 0 || status !== undefined
         ? audit(db, caller, action, 'accounts', id, changed)
@@ -91,37 +104,49 @@ const setIn = (quotas: QuotaChange): string[] =>
   Object.entries(quotas).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 
 /** If `isNearlyFull`, lets the accounts that have added half of all bytes since yesterday add no records. */
-export const holdLargest = (db: Database, isNearlyFull: boolean, now = Date.now()) => write(db)`
-  with added as materialized (
-    select a.id, (
-      select iif(c.usage->>0 >= ${int(now / dayMs)} - 1, c.usage->>2, 0) from changes c
-      where c.account_id = a.id order by c.seq desc limit 1) as bytes
-    from accounts a where ${isNearlyFull}),
-  largest as (select id, bytes, sum(bytes) over (order by bytes desc, id) as so_far, sum(bytes) over () as whole from added),
-  held as (select id from largest where bytes > 0 and so_far - bytes < whole / 2.0)
-  update accounts set held = not held
-  where held <> (id in (select id from held))`;
+export const holdLargest = (db: Database, isNearlyFull: boolean, now = Date.now()) =>
+  // Materialized: otherwise SQLite looks up the bytes for each use of them.
+  db.run(sql`
+    with
+      added as materialized (
+        select a.id, (
+          select iif(c.usage->>0 >= ${int(now / dayMs)} - 1, c.usage->>2, 0)
+          from changes c
+          where c.account_id = a.id
+          order by c.seq desc
+          limit 1) as bytes
+        from accounts a
+        where ${isNearlyFull}),
+      largest as (
+        select id, bytes, sum(bytes) over (order by bytes desc, id) as so_far,
+          sum(bytes) over () as whole
+        from added),
+      held as (
+        select id from largest where bytes > 0 and so_far - bytes < whole / 2.0)
+    update accounts set held = not held
+    where held <> (id in (select id from held))`);
 
 export type Units = (typeof accounts.$inferSelect)['units'];
 
 export async function setUnits(env: Env, caller: Caller, units: Units): Promise<void> {
   const { accountId } = caller;
   await asCaller(env, caller, (db) => [
-    audit(db, caller, 'changed', 'accounts', sql`units <> ${units}`, ['units']),
-    write(db)`update accounts set units = ${units} where id = ${accountId}`,
+    audit(db, caller, 'changed', 'accounts', ne(accounts.units, units), ['units']),
+    db.update(accounts).set({ units }).where(eq(accounts.id, accountId)),
   ]);
 }
 
 /** The statements that set for how many days an account keeps evidence. With null it keeps none, nor what it has. */
 export const setEvidenceDays = (db: Database, caller: Caller, days: number | null) => {
-  const isChanged = sql`evidence_days is not ${days}`;
+  const isChanged = sql`${accounts.evidenceDays} is not ${days}`;
+  const since = sql`coalesce(${accounts.evidenceSince}, ${Date.now()})`;
   const field = days === null ? 'evidence: off' : `evidence: ${days} days`;
   return [
     audit(db, caller, 'changed', 'accounts', isChanged, [field]),
-    write(db)`
-      update accounts set evidence_days = ${days},
-        evidence_since = iif(${days} is null, null, coalesce(evidence_since, ${Date.now()}))
-      where id = ${caller.accountId} and ${isChanged}`,
+    db
+      .update(accounts)
+      .set({ evidenceDays: days, evidenceSince: days === null ? null : since })
+      .where(and(eq(accounts.id, caller.accountId), isChanged)),
   ];
 };
 
@@ -131,16 +156,25 @@ export const wrongName = 'The name does not match. Nothing has been deleted.';
 export const suspendToDelete = (db: Database, id: string, name: string) =>
   [
     refuseUnless(db, sql`${id} <> ${nobody}`, unknownAccount),
-    refuseUnless(db, sql`(select name from accounts where id = ${id}) = ${name}`, wrongName),
+    refuseUnless(
+      db,
+      exists(
+        db
+          .select({ id: accounts.id })
+          .from(accounts)
+          .where(and(eq(accounts.id, id), eq(accounts.name, name))),
+      ),
+      wrongName,
+    ),
     audit(db, operatorIn(id), 'scheduled for deletion', 'accounts', id),
-    write(db)`update accounts set status = 'suspended' where id = ${id}`,
+    db.update(accounts).set({ status: 'suspended' }).where(eq(accounts.id, id)),
   ] as const;
 
 /** The statements that delete an account's row and audit that, without its name. */
 export const deleteAccountRow = (db: Database, id: string) =>
   [
     audit(db, operatorIn(id), 'deleted', 'accounts', id),
-    write(db)`delete from accounts where id = ${id}`,
+    db.delete(accounts).where(eq(accounts.id, id)),
   ] as const;
 
 /** The statement that changes an account as it moves to another cell. */
@@ -170,29 +204,49 @@ export const awaitFrom = (
 /** The account of connections that are being deleted. */
 export const nobody = '00000000-0000-0000-0000-000000000000';
 
+const ownerIn = (table: AccountTable) => (db: Database, id: string) =>
+  db
+    .select({ accountId: sql<string>`${table.accountId}` })
+    .from(table)
+    .where(eq(table.id, id));
+
 /** How to find the account that owns something, by its id. */
 const owners = {
-  account: (id: string) => sql`select id as account_id from accounts where id = ${id}`,
-  connection: (id: string) => sql`select account_id from connections where id = ${id}`,
-  channel: (id: string) => sql`select account_id from alert_channels where id = ${id}`,
-  link: (id: string) => sql`select account_id from connect_links where id = ${id}`,
-  token: (id: string) => sql`select account_id from tokens where id = ${id}`,
-  vehicle: (id: string) => sql`select account_id from vehicles where id = ${id}`,
-  driver: (id: string) => sql`select account_id from drivers where id = ${id}
-    union all select account_id from erased_drivers where id = ${id}`,
+  account: (db: Database, id: string) =>
+    db.select({ accountId: accounts.id }).from(accounts).where(eq(accounts.id, id)),
+  connection: ownerIn(connections),
+  channel: ownerIn(alertChannels),
+  link: ownerIn(connectLinks),
+  token: ownerIn(tokens),
+  vehicle: ownerIn(vehicles),
+  driver: (db: Database, id: string) =>
+    ownerIn(drivers)(db, id).unionAll(ownerIn(erasedDrivers)(db, id)),
   // Deliveries outlive their webhook.
-  webhook: (id: string) => sql`select account_id from webhooks where id = ${id}
-    union all select account_id from (select account_id from deliveries where webhook_id = ${id} limit 1)`,
-} satisfies Record<string, (id: string) => SQL>;
+  webhook: (db: Database, id: string) =>
+    ownerIn(webhooks)(db, id)
+      .unionAll(
+        db
+          .select({ accountId: sql<string>`${deliveries.accountId}` })
+          .from(deliveries)
+          .where(eq(deliveries.webhookId, id)),
+      )
+      .limit(1),
+};
 
 export type Owned = keyof typeof owners;
 
 /** For a credential that is unknown here: it may be of an account that has moved. @throws Refusal: moved */
 export async function refuseIfMoved(env: Env): Promise<void> {
-  const moved = await read<{ cell: string }>(
-    openDatabase(env),
-  )`select distinct cell from accounts where status = 'moved'`;
-  if (moved.length > 0) throw new Refusal({ kind: 'moved', cells: moved.map(({ cell }) => cell) });
+  const db = openDatabase(env);
+  const moved = await transaction(
+    db,
+    db
+      .selectDistinct({ cell: accounts.cell })
+      .from(accounts)
+      .where(sql`${accounts.status} = 'moved'`),
+  );
+  const cells = moved.flatMap(({ cell }) => cell ?? []);
+  if (cells.length > 0) throw new Refusal({ kind: 'moved', cells });
 }
 
 /** An operator acting in an account. The caller must have authenticated them. */
@@ -200,7 +254,8 @@ export const operatorIn = (accountId: string): Caller => ({ operator: true, acco
 
 /** An operator acting in the account that owns something. @throws Refusal: invalid, when it does not exist */
 export async function operatorInOwnerOf(env: Env, kind: Owned, id: string): Promise<Caller> {
-  const [found] = await read<{ account_id: string }>(openDatabase(env))`${owners[kind](id)}`;
-  if (!found || found.account_id === nobody) throw invalid(`Unknown ${kind}`);
-  return operatorIn(found.account_id);
+  const db = openDatabase(env);
+  const [found] = await transaction(db, owners[kind](db, id));
+  if (!found || found.accountId === nobody) throw invalid(`Unknown ${kind}`);
+  return operatorIn(found.accountId);
 }

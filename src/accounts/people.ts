@@ -1,16 +1,28 @@
-import { and, eq, sql } from 'drizzle-orm';
-import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
 import {
-  type Database,
-  refuseUnless,
-  type Statements,
-  write,
-  writeReturning,
-} from '../platform/db/database.ts';
+  and,
+  eq,
+  exists,
+  gt,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  ne,
+  notExists,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
+import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
+import { type Database, excluded, refuseUnless, type Statements } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { assigned, readRows, writeRows } from '../platform/db/rows.ts';
-import { portalUsers } from '../platform/db/schema/accounts.ts';
+import { invitations, portalUsers } from '../platform/db/schema/accounts.ts';
+import {
+  removedPeople,
+  signInDomains,
+  singleSignOn,
+} from '../platform/db/schema/single-sign-on.ts';
 import { dayMs, hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import type { Role } from '../platform/roles.ts';
@@ -36,7 +48,10 @@ export async function addPortalUser(
   const { users } = await asCaller(env, caller, (db) => ({
     ...addPending(db, caller, { email, role, hash }),
     alongside: alongside(db),
-    users: readRows(db, portalUsers)`where email = ${email} and account_id = ${accountId}`,
+    users: db
+      .select()
+      .from(portalUsers)
+      .where(and(eq(portalUsers.email, email), isOf(accountId))),
   }));
   const [user] = users;
   if (user?.confirmedAt === null) return user;
@@ -44,24 +59,45 @@ export async function addPortalUser(
   throw invalid('This address cannot be added', [{ field: 'email', message }]);
 }
 
+const isOf = (accountId: string) => eq(portalUsers.accountId, accountId);
+
 /** A person to be added, and by which they are known if they were removed. */
 type Added = { email: string; role: Role; hash: string };
 
 /** The statements that add a pending person, or give one the new role; an account's first is an admin. */
 const addPending = (db: Database, caller: Caller, { email, role, hash }: Added) => {
-  const ours = sql`account_id = ${caller.accountId}`;
+  const { accountId } = caller;
+  const another = db
+    .select({ id: portalUsers.id })
+    .from(portalUsers)
+    .where(and(isOf(accountId), ne(portalUsers.email, email)));
   return {
-    returned: write(db)`delete from removed_people where ${ours} and hash = ${hash}`,
-    added: write(db)`
-      insert into portal_users (id, account_id, email, created_at, role)
-      select ${newId()}, ${caller.accountId}, ${email}, ${Date.now()},
-        iif(exists (select 1 from portal_users where ${ours} and email <> ${email}), ${role}, 'admin')
-      where true
-      on conflict (email, account_id) do update set role = excluded.role
-        where confirmed_at is null and role <> excluded.role`,
-    audited: audit(db, caller, 'invited', 'portal_users', sql`email = ${email} and changes() > 0`, [
-      `role: ${role}`,
-    ]),
+    returned: db
+      .delete(removedPeople)
+      .where(and(eq(removedPeople.accountId, accountId), eq(removedPeople.hash, hash))),
+    added: db
+      .insert(portalUsers)
+      .values({
+        id: newId(),
+        accountId,
+        email,
+        createdAt: Date.now(),
+        role: sql`iif(${exists(another)}, ${role}, 'admin')`,
+      })
+      .onConflictDoUpdate({
+        target: [portalUsers.email, portalUsers.accountId],
+        set: { role: excluded(portalUsers.role) },
+        setWhere: sql`${portalUsers.confirmedAt} is null
+          and ${portalUsers.role} <> ${excluded(portalUsers.role)}`,
+      }),
+    audited: audit(
+      db,
+      caller,
+      'invited',
+      'portal_users',
+      and(eq(portalUsers.email, email), sql`changes() > 0`),
+      [`role: ${role}`],
+    ),
   };
 };
 
@@ -73,7 +109,12 @@ export async function listPortalUsers(
 ): Promise<Slice<PortalUser>> {
   const which = and(eq(portalUsers.accountId, caller.accountId), following(portalUsers, slice));
   const select = (db: Database) =>
-    readRows(db, portalUsers)`where ${which} order by created_at, id limit ${slice.limit + 1}`;
+    db
+      .select()
+      .from(portalUsers)
+      .where(which)
+      .orderBy(portalUsers.createdAt, portalUsers.id)
+      .limit(slice.limit + 1);
   return sliceOf(await asCaller(env, caller, select), slice);
 }
 
@@ -86,10 +127,8 @@ export async function findPortalUser(
   caller: Caller,
   userId: string,
 ): Promise<PortalUser | undefined> {
-  const [user] = await asCaller(
-    env,
-    caller,
-    (db) => readRows(db, portalUsers)`where ${own(caller, userId)}`,
+  const [user] = await asCaller(env, caller, (db) =>
+    db.select().from(portalUsers).where(own(caller, userId)),
   );
   return user;
 }
@@ -104,10 +143,7 @@ export async function setPreferences(
   userId: string,
   chosen: Preferences,
 ): Promise<void> {
-  const set = (db: Database) =>
-    write(
-      db,
-    )`update portal_users set ${assigned(portalUsers, chosen)} where ${own(caller, userId)}`;
+  const set = (db: Database) => db.update(portalUsers).set(chosen).where(own(caller, userId));
   await asCaller(env, caller, set, { repeatable: true });
 }
 
@@ -120,11 +156,15 @@ export async function setRole(
 ): Promise<PortalUser> {
   const { changed } = await asCaller(env, caller, (db) => ({
     allowed: role === 'admin' ? undefined : unlessLastAdmin(db, caller, userId),
-    audited: audit(db, caller, 'changed', 'portal_users', sql`id = ${userId} and role <> ${role}`, [
-      `role: ${role}`,
-    ]),
-    changed: writeRows(db, portalUsers)`
-      update portal_users set role = ${role} where ${own(caller, userId)}`,
+    audited: audit(
+      db,
+      caller,
+      'changed',
+      'portal_users',
+      and(eq(portalUsers.id, userId), ne(portalUsers.role, role)),
+      [`role: ${role}`],
+    ),
+    changed: db.update(portalUsers).set({ role }).where(own(caller, userId)).returning(),
   }));
   return known(changed);
 }
@@ -147,10 +187,9 @@ export async function removePortalUser(
       'operator' in caller
         ? unlessOnlyByLink(db, caller, userId)
         : unlessLastAdmin(db, caller, userId),
-    remembered: write(db)`
-      insert into removed_people (account_id, hash) values (${accountId}, ${hash}) on conflict do nothing`,
+    remembered: db.insert(removedPeople).values({ accountId, hash }).onConflictDoNothing(),
     audited: audit(db, caller, 'deleted', 'portal_users', userId),
-    removed: writeRows(db, portalUsers)`delete from portal_users where ${own(caller, userId)}`,
+    removed: db.delete(portalUsers).where(own(caller, userId)).returning(),
   }));
   return known(removed);
 }
@@ -163,32 +202,54 @@ function known([user]: PortalUser[]): PortalUser {
 const unknownUser = 'Unknown user';
 
 const own = ({ accountId }: Caller, userId: string) =>
-  sql`id = ${userId} and account_id = ${accountId}`;
+  and(eq(portalUsers.id, userId), isOf(accountId));
+
+const isAdmin = and(eq(portalUsers.role, 'admin'), isNotNull(portalUsers.confirmedAt));
 
 /**
  * Refuses to change the last admin who has signed in, or the one who can always use a link. In the change's own
  * transaction, because two may coincide.
  */
-const unlessLastAdmin = (db: Database, { accountId }: Caller, userId: string) =>
-  refuseUnless(
+const unlessLastAdmin = (db: Database, caller: Caller, userId: string) => {
+  const { accountId } = caller;
+  const admins = (which: SQL | undefined) =>
+    db.select({ id: portalUsers.id }).from(portalUsers).where(and(which, isAdmin));
+  const byLink = db
+    .select({ id: singleSignOn.linkUserId })
+    .from(singleSignOn)
+    .where(and(eq(singleSignOn.accountId, accountId), eq(singleSignOn.linkUserId, userId)));
+  return refuseUnless(
     db,
-    sql`(exists (select 1 from portal_users
-      where account_id = ${accountId} and id <> ${userId} and role = 'admin' and confirmed_at is not null)
-    or not exists (select 1 from portal_users
-      where id = ${userId} and account_id = ${accountId} and role = 'admin' and confirmed_at is not null))
-    and not exists (select 1 from single_sign_on where account_id = ${accountId} and link_user_id = ${userId})`,
+    and(
+      or(
+        exists(admins(and(isOf(accountId), ne(portalUsers.id, userId)))),
+        notExists(admins(own(caller, userId))),
+      ),
+      notExists(byLink),
+    ),
     'An account needs at least one admin. Choose another first, also for links under Settings → Sign-in.',
   );
+};
 
 /** Refuses to remove the one who can use a link while others must use the provider, which may have failed. */
-const unlessOnlyByLink = (db: Database, { accountId }: Caller, userId: string) =>
-  refuseUnless(
+const unlessOnlyByLink = (db: Database, { accountId }: Caller, userId: string) => {
+  const byLink = db
+    .select({ id: singleSignOn.linkUserId })
+    .from(singleSignOn)
+    .innerJoin(signInDomains, eq(signInDomains.accountId, singleSignOn.accountId))
+    .where(
+      and(
+        eq(singleSignOn.accountId, accountId),
+        eq(singleSignOn.linkUserId, userId),
+        isNotNull(signInDomains.provenAt),
+      ),
+    );
+  return refuseUnless(
     db,
-    sql`not exists (
-      select 1 from single_sign_on s join sign_in_domains d on d.account_id = s.account_id
-      where s.account_id = ${accountId} and s.link_user_id = ${userId} and d.proven_at is not null)`,
+    notExists(byLink),
     'Nobody else of this account can sign in by a link. Turn its single sign-on off first, or have another chosen.',
   );
+};
 
 /** How many people an account can invite in 24 hours. */
 export const maxInvitationsPerDay = 20;
@@ -210,26 +271,52 @@ export async function invite(
 ): Promise<boolean> {
   const { accountId } = caller;
   const now = Date.now();
-  const ours = sql`account_id = ${accountId}`;
+  const ours = eq(invitations.accountId, accountId);
   const hash = await removedHash(accountId, email);
-  const { invited } = await asCaller(env, caller, (db) => ({
-    old: write(db)`delete from invitations where ${ours} and id in (
-      select id from invitations where ${ours} and sent_at <= ${now - dayMs})`,
-    allowed: refuseUnless(
-      db,
-      sql`(select count(*) from invitations where ${ours}) < ${maxInvitationsPerDay}`,
-      `An account can invite at most ${maxInvitationsPerDay} people a day. Try again tomorrow.`,
-    ),
-    unused: write(db)`
-      delete from portal_users where ${ours} and confirmed_at is null and created_at <= ${now - pendingMs}`,
-    ...addPending(db, caller, { email, role, hash }),
-    // Whoever has the address now at the provider is accepted with that.
-    accepted: write(db)`update portal_users set subject = null where ${ours} and email = ${email}`,
-    invited: writeReturning<{ emailed: number }>(db)`
-      insert into invitations (account_id, id, email, sent_at, emailed)
-      select ${accountId}, ${newId()}, ${email}, ${now}, not exists (
-        select 1 from invitations where email = ${email} and emailed and sent_at > ${now - quietMs})
-      returning emailed`,
-  }));
-  return invited[0]?.emailed === 1;
+  const { invited } = await asCaller(env, caller, (db) => {
+    const emailedLately = db
+      .select({ id: invitations.id })
+      .from(invitations)
+      .where(
+        and(
+          eq(invitations.email, email),
+          eq(invitations.emailed, true),
+          gt(invitations.sentAt, now - quietMs),
+        ),
+      );
+    return {
+      old: db.delete(invitations).where(and(ours, lte(invitations.sentAt, now - dayMs))),
+      allowed: refuseUnless(
+        db,
+        lt(db.$count(invitations, ours), maxInvitationsPerDay),
+        `An account can invite at most ${maxInvitationsPerDay} people a day. Try again tomorrow.`,
+      ),
+      unused: db
+        .delete(portalUsers)
+        .where(
+          and(
+            isOf(accountId),
+            isNull(portalUsers.confirmedAt),
+            lte(portalUsers.createdAt, now - pendingMs),
+          ),
+        ),
+      ...addPending(db, caller, { email, role, hash }),
+      // Whoever has the address now at the provider is accepted with that.
+      accepted: db
+        .update(portalUsers)
+        .set({ subject: null })
+        .where(and(isOf(accountId), eq(portalUsers.email, email))),
+      invited: db
+        .insert(invitations)
+        .values({
+          accountId,
+          id: newId(),
+          email,
+          sentAt: now,
+          emailed: sql`${notExists(emailedLately)}`,
+        })
+        .returning({ emailed: invitations.emailed }),
+    };
+  });
+  return invited[0]?.emailed === true;
 }

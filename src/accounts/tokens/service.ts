@@ -1,19 +1,17 @@
-import { and, eq, isNull, sql } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/cursor.ts';
 import {
   type Database,
   jsonList,
-  read,
   refuseUnless,
   type Statements,
-  write,
+  transaction,
 } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
-import { readRows, writeRows } from '../../platform/db/rows.ts';
-import { connections, tokens } from '../../platform/db/schema/accounts.ts';
+import { accounts, connections, tokens } from '../../platform/db/schema/accounts.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { hourMs } from '../../platform/durations.ts';
@@ -70,44 +68,51 @@ export async function issueToken(
   const scope: Scope = connectionId === undefined ? 'api' : 'ingest';
   const value = await generateToken(scope, config(env).headerKeys, config(env).cell);
   const hash = await hashToken(value);
-  const owner =
-    connectionId === undefined
-      ? sql`select id as account_id, null as connection_id from accounts where id = ${caller.accountId}`
-      : sql`select account_id, id as connection_id from connections
-          where id = ${connectionId} and account_id = ${caller.accountId}`;
   const add = (db: Database) => ({
     before: before(db),
     room: refuseIfFull(db, caller, connectionId),
-    known: ids && ownsAll(db, caller, ids),
-    added: write(db)`
-      insert into tokens (
-        id, account_id, connection_id, connection_ids, scope, read_only, name, hash, last_four, created_at, expires_at)
-      select ${newId()}, account_id, connection_id, ${ids ? JSON.stringify(ids) : null}, ${scope},
-        ${Number(readOnly)}, ${name}, ${hash}, ${value.slice(-4)}, ${Date.now()}, ${expiresAt}
-      from (${owner})`,
-    rows: readRows(db, tokens)`where hash = ${hash}`,
+    known: ids && ownsAll(db, caller, ids, 'Invalid connection ids'),
+    connection:
+      connectionId === undefined
+        ? undefined
+        : ownsAll(db, caller, [connectionId], 'Unknown connection'),
+    added: db.insert(tokens).values({
+      id: newId(),
+      accountId: caller.accountId,
+      connectionId,
+      connectionIds: ids,
+      scope,
+      readOnly,
+      name,
+      hash,
+      lastFour: value.slice(-4),
+      createdAt: Date.now(),
+      expiresAt,
+    }),
+    rows: db.select(visible).from(tokens).where(eq(tokens.hash, hash)),
     audited: audit(
       db,
       caller,
       'created',
       'tokens',
-      sql`hash = ${hash}`,
+      eq(tokens.hash, hash),
       ids ? ['connectionIds'] : [],
     ),
   });
   const { rows } = await asCaller(env, caller, add);
   const [row] = rows;
-  if (!row) throw invalid(scope === 'ingest' ? 'Unknown connection' : 'Unknown account');
+  if (!row) throw invalid('Unknown account');
   await storeInKv(env, hash);
-  return { ...visible(row), value };
+  return { ...row, value };
 }
 
-const ownsAll = (db: Database, { accountId }: Caller, ids: string[]) =>
-  refuseUnless(
-    db,
-    sql`(select count(*) from connections where id in ${jsonList(ids)} and account_id = ${accountId}) = ${ids.length}`,
-    'Invalid connection ids',
-  );
+/** The columns of a credential that are shown. */
+const { hash: _hash, accountId: _accountId, ...visible } = getTableColumns(tokens);
+
+const ownsAll = (db: Database, { accountId }: Caller, ids: string[], refusal: string) => {
+  const own = and(inArray(connections.id, jsonList(ids)), eq(connections.accountId, accountId));
+  return refuseUnless(db, eq(db.$count(connections, own), ids.length), refusal);
+};
 
 export const maxApiTokens = 200;
 export const maxIngestKeys = 20;
@@ -116,16 +121,21 @@ export const maxIngestKeys = 20;
 function refuseIfFull(db: Database, { accountId }: Caller, connectionId: string | undefined) {
   const isApi = connectionId === undefined;
   const of = isApi
-    ? sql`account_id = ${accountId} and scope = 'api'`
-    : sql`connection_id = ${connectionId}`;
+    ? and(eq(tokens.accountId, accountId), eq(tokens.scope, 'api'))
+    : eq(tokens.connectionId, connectionId);
   const max = isApi ? maxApiTokens : maxIngestKeys;
   const most = isApi
     ? `An account can have at most ${max} active API tokens`
     : `A connection can have at most ${max} active ingest keys`;
-  const active = sql`${of} and revoked_at is null and (expires_at is null or expires_at > ${Date.now()})`;
+  const isActive = and(
+    of,
+    isNull(tokens.revokedAt),
+    or(isNull(tokens.expiresAt), gt(tokens.expiresAt, Date.now())),
+  );
+  const active = db.select({ id: tokens.id }).from(tokens).where(isActive).limit(max).as('active');
   return refuseUnless(
     db,
-    sql`(select count(*) from (select 1 from tokens where ${active} limit ${max})) < ${max}`,
+    lt(db.$count(active), max),
     `${most}. Revoke one that is not used any more.`,
   );
 }
@@ -140,19 +150,28 @@ export async function listTokens(
   slice: SliceQuery,
   { scope, connectionId }: { scope?: Scope; connectionId?: string } = {},
 ): Promise<Slice<CreatedToken>> {
-  const createdBy = creatorOfToken(sql`tokens.id`, sql`tokens.account_id`);
-  const names = sql<string>`(select json_group_array(coalesce(c.name, c.tsp)) from json_each(tokens.connection_ids) i
-    cross join connections c on c.id = i.value)`;
+  const createdBy = creatorOfToken(sql`${tokens.id}`, sql`${tokens.accountId}`).as('created_by');
   const which = and(
     activeOf(caller),
     scope && eq(tokens.scope, scope),
     connectionId === undefined ? undefined : eq(tokens.connectionId, connectionId),
     following(tokens, slice, 'newest first'),
   );
-  const select = (db: Database) => readRows(db, tokens, { createdBy, names })`
-    where ${which} order by created_at desc, id desc limit ${slice.limit + 1}`;
-  return sliceOf((await asCaller(env, caller, select)).map(visible), slice);
+  const select = (db: Database) =>
+    db
+      .select({ ...visible, createdBy, names: namesOfConnections.as('names') })
+      .from(tokens)
+      .where(which)
+      .orderBy(desc(tokens.createdAt), desc(tokens.id))
+      .limit(slice.limit + 1);
+  return sliceOf(await asCaller(env, caller, select), slice);
 }
+
+/** The names of the connections that a token is limited to, as JSON. */
+const namesOfConnections = sql<string>`(
+  select json_group_array(coalesce(c.name, c.tsp))
+  from json_each(tokens.connection_ids) i
+  cross join connections c on c.id = i.value)`;
 
 /** A credential of the account; undefined if it does not exist or was revoked. */
 export async function findTokenById(
@@ -161,8 +180,9 @@ export async function findTokenById(
   id: string,
 ): Promise<Token | undefined> {
   const which = and(activeOf(caller), eq(tokens.id, id));
-  const [row] = await asCaller(env, caller, (db) => readRows(db, tokens)`where ${which}`);
-  return row && visible(row);
+  const select = (db: Database) => db.select(visible).from(tokens).where(which);
+  const [row] = await asCaller(env, caller, select);
+  return row;
 }
 
 const activeOf = (caller: Caller) =>
@@ -171,37 +191,60 @@ const activeOf = (caller: Caller) =>
 /** Revokes a credential; with replicas, returns once no cache has it. @throws Refusal: invalid */
 export async function revokeToken(env: Env, caller: Caller, id: string): Promise<Token> {
   const { revoked } = await asCaller(env, caller, (db) => ({
-    audited: audit(db, caller, 'revoked', 'tokens', sql`id = ${id} and revoked_at is null`),
-    revoked: writeRows(db, tokens)`
-      update tokens set revoked_at = coalesce(revoked_at, ${Date.now()})
-      where id = ${id} and account_id = ${caller.accountId}`,
+    audited: audit(
+      db,
+      caller,
+      'revoked',
+      'tokens',
+      and(eq(tokens.id, id), isNull(tokens.revokedAt)),
+    ),
+    revoked: db
+      .update(tokens)
+      .set({ revokedAt: sql`coalesce(${tokens.revokedAt}, ${Date.now()})` })
+      .where(and(eq(tokens.id, id), eq(tokens.accountId, caller.accountId)))
+      .returning({ ...visible, hash: tokens.hash }),
   }));
   const [row] = revoked;
   if (!row) throw invalid('Unknown token');
+  const { hash, ...token } = row;
   // `/ingest` checks its key on the primary in the transaction that writes: no cache to wait for.
-  const expired = row.scope === 'api' ? untilCachesExpire(env) : undefined;
-  await Promise.all([forgetTokens(env, [row.hash]), expired]);
-  return visible(row);
+  const expired = token.scope === 'api' ? untilCachesExpire(env) : undefined;
+  await Promise.all([forgetTokens(env, [hash]), expired]);
+  return token;
 }
 
 /** Looks up a credential by its hash in D1. Undefined if unknown, revoked or expired. */
 export async function findToken(env: Env, hash: string): Promise<KnownToken | undefined> {
   const now = Date.now();
-  const { provider, tsp, incidentTypeMap } = connections;
-  const [row] = await readRows(openDatabase(env), tokens, { provider, tSP: tsp, incidentTypeMap })`
-    join accounts on accounts.id = tokens.account_id
-    left join connections on connections.id = tokens.connection_id
-    where hash = ${hash} and revoked_at is null`;
+  const db = openDatabase(env);
+  const [row] = await transaction(
+    db,
+    db
+      .select({
+        id: tokens.id,
+        accountId: tokens.accountId,
+        readOnly: tokens.readOnly,
+        connectionIds: tokens.connectionIds,
+        expiresAt: tokens.expiresAt,
+        connection: {
+          connectionId: sql<string>`${connections.id}`.as('connection_id'),
+          provider: connections.provider,
+          tSP: connections.tsp,
+          incidentTypeMap: connections.incidentTypeMap,
+        },
+      })
+      .from(tokens)
+      .innerJoin(accounts, eq(accounts.id, tokens.accountId))
+      .leftJoin(connections, eq(connections.id, tokens.connectionId))
+      .where(and(eq(tokens.hash, hash), isNull(tokens.revokedAt))),
+  );
   if (!row || (row.expiresAt && row.expiresAt <= now)) return undefined;
-  const { id, accountId, readOnly, connectionId } = row;
+  const { id, accountId, readOnly, connection } = row;
   const [connectionIds, expiresAt] = [row.connectionIds ?? undefined, row.expiresAt ?? undefined];
   const known: KnownToken = { id, accountId, readOnly, connectionIds, expiresAt };
-  if (connectionId === null) return known;
-  const map = row.incidentTypeMap ?? undefined;
-  return {
-    ...known,
-    connection: { connectionId, provider: row.provider, tSP: row.tSP, incidentTypeMap: map },
-  };
+  if (!connection) return known;
+  const incidentTypeMap = connection.incidentTypeMap ?? undefined;
+  return { ...known, connection: { ...connection, incidentTypeMap } };
 }
 
 async function storeInKv(env: Env, hash: string): Promise<void> {
@@ -220,9 +263,7 @@ export async function refreshIngestKeys(
   caller: Caller,
   connectionId: string,
 ): Promise<void> {
-  const keys = (db: Database) => read<{ hash: string }>(db)`
-    select hash from tokens where connection_id = ${connectionId} and revoked_at is null`;
-  const rows = await asCaller(env, caller, keys);
+  const rows = await asCaller(env, caller, (db) => selectKeys(db, connectionId));
   await Promise.all(rows.map(({ hash }) => storeInKv(env, hash)));
 }
 
@@ -240,9 +281,15 @@ export const isUseDue = ({ check }: TokenCaller): boolean =>
 /** Records that a credential was used, at most once an hour. Call it off the request's path. */
 export async function recordUse(env: Env, caller: TokenCaller): Promise<void> {
   const now = Date.now();
-  await write(openDatabase(env))`
-    update tokens set last_used_at = ${now}
-    where id = ${caller.tokenId} and coalesce(last_used_at, 0) < ${now - hourMs}`;
+  const db = openDatabase(env);
+  const isDue = or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, now - hourMs));
+  await transaction(
+    db,
+    db
+      .update(tokens)
+      .set({ lastUsedAt: now })
+      .where(and(eq(tokens.id, caller.tokenId), isDue)),
+  );
 }
 
 /** KV is a cache: D1 has the truth. It allows one write per key and second, hence the retry. */
@@ -252,22 +299,19 @@ async function bestEffort(write: () => Promise<void>): Promise<void> {
     .catch(() => fault('warn', 'KV refused a write', {}));
 }
 
-const visible = <T extends typeof tokens.$inferSelect>({
-  hash: _hash,
-  accountId: _accountId,
-  ...token
-}: T) => token;
-
 const tokensPerChunk = 100;
 
+const isKeyOf = (connectionId: string) =>
+  and(eq(tokens.connectionId, connectionId), isNull(tokens.revokedAt));
+
+const selectKeys = (db: Database, connectionId: string) =>
+  db.select({ hash: tokens.hash }).from(tokens).where(isKeyOf(connectionId));
+
 /** The statements that revoke all ingest keys of a connection. They return the hashes of these. */
-export const revokeKeysOf = (db: Database, connectionId: string, now: number) => {
-  const active = sql`connection_id = ${connectionId} and revoked_at is null`;
-  return {
-    keys: read<{ hash: string }>(db)`select hash from tokens where ${active}`,
-    revoked: write(db)`update tokens set revoked_at = ${now} where ${active}`,
-  };
-};
+export const revokeKeysOf = (db: Database, connectionId: string, now: number) => ({
+  keys: selectKeys(db, connectionId),
+  revoked: db.update(tokens).set({ revokedAt: now }).where(isKeyOf(connectionId)),
+});
 
 /** Deletes the credentials of the account or connection, from KV first. */
 export async function removeTokens(
@@ -275,14 +319,20 @@ export async function removeTokens(
   { accountId, connectionId }: { accountId: string; connectionId: string | null },
 ): Promise<string | undefined> {
   const db = openDatabase(env);
-  const ofConnection =
-    connectionId === null ? sql.empty() : sql`and connection_id = ${connectionId}`;
-  const found = await read<{ id: string; hash: string }>(db)`
-    select id, hash from tokens where account_id = ${accountId} ${ofConnection} limit ${tokensPerChunk}`;
+  const ofConnection = connectionId === null ? undefined : eq(tokens.connectionId, connectionId);
+  const found = await transaction(
+    db,
+    db
+      .select({ id: tokens.id, hash: tokens.hash })
+      .from(tokens)
+      .where(and(eq(tokens.accountId, accountId), ofConnection))
+      .limit(tokensPerChunk),
+  );
   await forgetTokens(
     env,
     found.map(({ hash }) => hash),
   );
-  await write(db)`delete from tokens where id in ${jsonList(found.map(({ id }) => id))}`;
+  const ids = jsonList(found.map(({ id }) => id));
+  await transaction(db, db.delete(tokens).where(inArray(tokens.id, ids)));
   return found.length < tokensPerChunk ? undefined : '';
 }

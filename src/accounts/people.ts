@@ -27,7 +27,7 @@ import { dayMs, hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import type { Role } from '../platform/roles.ts';
 import { audit } from './audit/write.ts';
-import { removedHash } from './single-sign-on.ts';
+import { isAdmin, removedHash } from './single-sign-on.ts';
 
 /** A person of an account; pending until `confirmedAt`, their first sign-in. */
 export type PortalUser = typeof portalUsers.$inferSelect;
@@ -203,8 +203,6 @@ const unknownUser = 'Unknown user';
 
 const own = ({ accountId }: Caller, userId: string) =>
   and(eq(portalUsers.id, userId), isOf(accountId));
-
-const isAdmin = and(eq(portalUsers.role, 'admin'), isNotNull(portalUsers.confirmedAt));
 
 /**
  * Refuses to change the last admin who has signed in, or the one who can always use a link. In the change's own

@@ -1,22 +1,21 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, inArray, not, notExists, notInArray, type SQL, sql } from 'drizzle-orm';
 import { originOf } from '../platform/config.ts';
 import {
   breaksUnique,
   type Database,
   jsonList,
-  read,
   refuseUnless,
   transaction,
-  write,
 } from '../platform/db/database.ts';
 import { refuseUnlessActive } from '../platform/db/guard.ts';
+import { accounts, portalUsers, sessions, signInLinks } from '../platform/db/schema/accounts.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs, minuteMs } from '../platform/durations.ts';
 import { refusalIn } from '../platform/errors.ts';
 import { refuseIfMoved } from './accounts.ts';
 import type { PortalUser } from './people.ts';
 import { isSecret, newSecret, withCell } from './secrets.ts';
-import { mustUseProvider } from './single-sign-on.ts';
+import { addSession, mustUseProvider } from './single-sign-on.ts';
 import { hashToken } from './tokens/format.ts';
 
 export const linkMs = 15 * 60_000;
@@ -45,36 +44,47 @@ export async function createSignInLinks(
   key?: string,
 ): Promise<SignInLink[]> {
   const db = openDatabase(env);
-  const people = await read<{ id: string; account: string; pending: number }>(db)`
-    select u.id, a.name as account, u.confirmed_at is null as pending
-    from portal_users u join accounts a on a.id = u.account_id and a.status not in ('suspended', 'moved')
-    where u.email = ${email} ${accountId === undefined ? sql.empty() : sql`and u.account_id = ${accountId}`}
-      and (${key === undefined} or not ${mustUseProvider(sql`u`)})
-    order by u.last_sign_in_at desc, u.created_at desc, u.id desc limit ${maxLinks}`;
+  const people = await transaction(
+    db,
+    db
+      .select({
+        id: portalUsers.id,
+        account: accounts.name,
+        confirmedAt: portalUsers.confirmedAt,
+      })
+      .from(portalUsers)
+      .innerJoin(
+        accounts,
+        and(
+          eq(accounts.id, portalUsers.accountId),
+          notInArray(accounts.status, ['suspended', 'moved']),
+        ),
+      )
+      .where(
+        and(
+          eq(portalUsers.email, email),
+          accountId === undefined ? undefined : eq(portalUsers.accountId, accountId),
+          key === undefined ? undefined : not(mustUseProvider(db)),
+        ),
+      )
+      .orderBy(desc(portalUsers.lastSignInAt), desc(portalUsers.createdAt), desc(portalUsers.id))
+      .limit(maxLinks),
+  );
   if (people.length === 0) return [];
   const links = await Promise.all(
-    people.map(async ({ id, account, pending }) => {
+    people.map(async ({ id: userId, account, confirmedAt }) => {
       const secret = await newSecret(env, 'sign-in link');
-      const form = key ? await hashToken(`${id} ${key}`) : null;
-      return {
-        secret,
-        account,
-        pending: pending === 1,
-        userId: id,
-        form,
-        hash: await hashToken(secret),
-      };
+      const form = key ? await hashToken(`${userId} ${key}`) : null;
+      const hash = await hashToken(secret);
+      return { secret, account, pending: confirmedAt === null, row: { userId, form, hash } };
     }),
   );
   const now = Date.now();
   const expiresAt = now + linkMs;
-  const theirs = sql`id in ${jsonList(links.map(({ userId }) => userId))}`;
+  const theirs = inArray(portalUsers.id, jsonList(people.map(({ id }) => id)));
   const made = await transaction(db, [
-    write(db)`
-      insert into sign_in_links (hash, user_id, form, expires_at)
-      select value->>'hash', value->>'userId', value->>'form', ${expiresAt}
-      from json_each(${JSON.stringify(links.map(({ hash, userId, form }) => ({ hash, userId, form })))})`,
-    refuseUnlessActive(db, accountsOf(theirs)),
+    db.insert(signInLinks).values(links.map(({ row }) => ({ ...row, expiresAt }))),
+    refuseUnlessActive(db, accountsOf(db, theirs)),
     key === undefined ? [] : countRequest(db, theirs, now),
   ]).catch((error: unknown) => {
     const isTooOften = refusalIn(error)?.failure.kind === tooOften.kind;
@@ -90,29 +100,35 @@ export async function createSignInLinks(
 
 /** Counts a request for links of these people, unless there were too many. */
 function countRequest(db: Database, people: SQL, now: number) {
+  const { linksAt } = portalUsers;
   const since = (ms: number) =>
-    sql`(select count(*) from json_each(links_at) where value > ${now - ms})`;
+    sql`(select count(*) from json_each(${linksAt}) where value > ${now - ms})`;
   const { valid, day } = linkRequests;
-  const isOver = sql`${since(linkMs)} >= ${valid} or ${since(dayMs)} >= ${day}`;
+  const isOver = sql`(${since(linkMs)} >= ${valid} or ${since(dayMs)} >= ${day})`;
   return [
-    refuseUnless(
-      db,
-      sql`not exists (select 1 from portal_users where ${people} and (${isOver}))`,
-      tooOften,
-    ),
-    write(db)`
-      update portal_users set links_at = (
-        select json_group_array(value) from (
-          select value from json_each(links_at) where value > ${now - dayMs} union all select ${now}))
-      where ${people}`,
+    refuseUnless(db, notExists(peopleWhere(db, and(people, isOver))), tooOften),
+    db
+      .update(portalUsers)
+      .set({
+        linksAt: sql`(
+          select json_group_array(value) from (
+            select value from json_each(${linksAt}) where value > ${now - dayMs}
+            union all
+            select ${now}))`,
+      })
+      .where(people),
   ];
 }
+
+const peopleWhere = (db: Database, which: SQL | undefined) =>
+  db.select({ id: portalUsers.id }).from(portalUsers).where(which);
 
 /** The URL of a sign-in link; a request's Host cannot be trusted. @throws Refusal: invalid */
 export const signInUrl = (env: Env, { secret }: SignInLink): string =>
   `${originOf(env)}/portal/sign-in/link?secret=${secret}`; // a path would be logged
 
-const accountsOf = (people: SQL): SQL => sql`select account_id from portal_users where ${people}`;
+const accountsOf = (db: Database, people: SQL): SQL =>
+  db.select({ accountId: portalUsers.accountId }).from(portalUsers).where(people).getSQL();
 
 /**
  * Uses a link and starts a session. Returns its secret, or undefined if the link is invalid, or the person must use a
@@ -127,19 +143,29 @@ export async function signIn(env: Env, link: string, key = ''): Promise<string |
   const session = await hashToken(secret);
   const now = Date.now();
   const db = openDatabase(env);
-  const ofLink = sql`id in (select user_id from sign_in_links where hash = ${hash} and expires_at > ${now})`;
-  const mayUse = sql`${ofLink} and not ${mustUseProvider(sql`portal_users`)}`;
+  const ofLink = inArray(
+    portalUsers.id,
+    db
+      .select({ userId: signInLinks.userId })
+      .from(signInLinks)
+      .where(and(eq(signInLinks.hash, hash), gt(signInLinks.expiresAt, now))),
+  );
+  const mayUse = and(ofLink, not(mustUseProvider(db)));
   const { started } = await transaction(db, {
-    allowed: refuseUnlessActive(db, accountsOf(ofLink)),
-    confirmed: write(db)`
-      update portal_users set last_sign_in_at = ${now}, confirmed_at = coalesce(confirmed_at, ${now})
-      where ${mayUse}`,
-    added: write(db)`
-      insert into sessions (hash, user_id, expires_at)
-      select ${session}, id, ${now + sessionMs} from portal_users where ${mayUse}`,
-    started: read(db)`
-      select 1 from sessions where hash = ${session} and expires_at > ${now + sessionMs - minuteMs}`,
-    used: write(db)`delete from sign_in_links where hash = ${hash}`,
+    allowed: refuseUnlessActive(db, accountsOf(db, ofLink)),
+    confirmed: db
+      .update(portalUsers)
+      .set({
+        lastSignInAt: now,
+        confirmedAt: sql`coalesce(${portalUsers.confirmedAt}, ${now})`,
+      })
+      .where(mayUse),
+    added: addSession(db, { hash: session, expiresAt: now + sessionMs }, mayUse),
+    started: db
+      .select({ hash: sessions.hash })
+      .from(sessions)
+      .where(and(eq(sessions.hash, session), gt(sessions.expiresAt, now + sessionMs - minuteMs))),
+    used: db.delete(signInLinks).where(eq(signInLinks.hash, hash)),
   });
   if (started.length > 0) return secret;
   await refuseIfMoved(env);
@@ -154,7 +180,8 @@ export async function signOut(
 ): Promise<void> {
   const { user, hash } = session;
   const db = openDatabase(env);
-  await write(
+  await transaction(
     db,
-  )`delete from sessions where ${everywhere ? sql`user_id = ${user.id}` : sql`hash = ${hash}`}`;
+    db.delete(sessions).where(everywhere ? eq(sessions.userId, user.id) : eq(sessions.hash, hash)),
+  );
 }

@@ -1,12 +1,24 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Sealed, seal, unseal } from '../platform/crypto.ts';
 import {
+  and,
+  eq,
+  exists,
+  gt,
+  inArray,
+  isNotNull,
+  lte,
+  ne,
+  notExists,
+  notInArray,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
+import { seal, unseal } from '../platform/crypto.ts';
+import {
+  type Database,
+  excluded,
   jsonList,
-  read,
   refuseUnless,
   transaction,
-  write,
-  writeReturning,
 } from '../platform/db/database.ts';
 import {
   asCaller,
@@ -15,11 +27,12 @@ import {
   refuseUnlessActive,
 } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { accounts, portalUsers, sessions } from '../platform/db/schema/accounts.ts';
+import { signInDomains, singleSignOn } from '../platform/db/schema/single-sign-on.ts';
 import { useOnce } from '../platform/db/sent-forms.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs, hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
-import type { Role } from '../platform/roles.ts';
 import { audit } from './audit/write.ts';
 import { newSecret } from './secrets.ts';
 import { hashToken } from './tokens/format.ts';
@@ -32,30 +45,45 @@ export const providerSessionMs = 12 * hourMs;
 /** How many people an account can have before its provider adds no more. */
 export const maxNewcomers = 1000;
 
-/** How an account's people sign in by its provider. */
-export type SingleSignOn = {
-  issuer: string;
-  clientId: string;
-  /** The role of people whom nobody has invited; null: they are refused. */
-  role: Role | null;
-  /** The admin who can always sign in by an emailed link. */
-  linkUserId: string;
-};
+/**
+ * How an account's people sign in by its provider. `role` is that of people whom nobody has invited, or null: they are
+ * refused. `linkUserId` is the admin who can always sign in by an emailed link.
+ */
+export type SingleSignOn = Omit<typeof singleSignOn.$inferSelect, 'accountId' | 'secret'>;
 
 /** What the account has set, its domains, and the admins who can be chosen for links. */
 export async function findSingleSignOn(env: Env, caller: Caller) {
-  const ours = sql`account_id = ${caller.accountId}`;
+  const { accountId } = caller;
   return asCaller(env, caller, (db) => ({
-    found: read<SingleSignOn>(db)`
-      select issuer, client_id as clientId, role, link_user_id as linkUserId from single_sign_on where ${ours}`,
-    domains: read<{ domain: string; provenAt: number | null; checkedAt: number }>(db)`
-      select domain, proven_at as provenAt, checked_at as checkedAt from sign_in_domains where ${ours} order by domain`,
-    admins: read<{ id: string; email: string }>(db)`
-      select id, email from portal_users where ${ours} and ${isAdmin} order by created_at, id limit 100`,
+    found: db
+      .select({
+        issuer: singleSignOn.issuer,
+        clientId: singleSignOn.clientId,
+        role: singleSignOn.role,
+        linkUserId: singleSignOn.linkUserId,
+      })
+      .from(singleSignOn)
+      .where(eq(singleSignOn.accountId, accountId)),
+    domains: db
+      .select({
+        domain: signInDomains.domain,
+        provenAt: signInDomains.provenAt,
+        checkedAt: signInDomains.checkedAt,
+      })
+      .from(signInDomains)
+      .where(eq(signInDomains.accountId, accountId))
+      .orderBy(signInDomains.domain),
+    admins: db
+      .select({ id: portalUsers.id, email: portalUsers.email })
+      .from(portalUsers)
+      .where(and(eq(portalUsers.accountId, accountId), isAdmin))
+      .orderBy(portalUsers.createdAt, portalUsers.id)
+      .limit(100),
   }));
 }
 
-const isAdmin = sql`role = 'admin' and confirmed_at is not null`;
+/** Whether a person is an admin who has signed in. */
+export const isAdmin = and(eq(portalUsers.role, 'admin'), isNotNull(portalUsers.confirmedAt));
 
 /** An empty secret is the one of before. DNS has `proven` domains name the account; without domains all is removed. */
 export type SingleSignOnInput = SingleSignOn & {
@@ -72,62 +100,117 @@ export async function saveSingleSignOn(
 ): Promise<void> {
   const { accountId } = caller;
   const { issuer, clientId, secret, role, linkUserId, domains, proven } = input;
-  const sealed = secret && JSON.stringify(await seal(env, accountId, { secret }));
-  const ours = sql`account_id = ${accountId}`;
-  const before = sql`(select secret from single_sign_on
-    where ${ours} and issuer = ${issuer} and client_id = ${clientId})`;
+  const sealed = secret ? await seal(env, accountId, { secret }) : undefined;
+  const ours = {
+    people: eq(portalUsers.accountId, accountId),
+    domains: eq(signInDomains.accountId, accountId),
+  };
   const now = Date.now();
   const latest = now + providerSessionMs;
-  await asCaller(env, caller, (db) => [
-    // Otherwise whoever changes the issuer would be sent the secret of the former one.
-    refuseUnless(
-      db,
-      sql`${sealed} <> '' or ${before} is not null`,
-      refused('secret', 'is required'),
-    ),
-    refuseUnless(
-      db,
-      sql`exists (select 1 from portal_users where id = ${linkUserId} and ${ours} and ${isAdmin})`,
-      refused('linkUserId', 'must be an admin who has signed in'),
-    ),
-    // Another provider, or client, calls people by other names.
-    write(db)`
-      update portal_users set subject = null where ${ours} and subject is not null and ${before} is null`,
-    write(db)`
-      insert into single_sign_on (account_id, issuer, client_id, secret, role, link_user_id)
-      values (${accountId}, ${issuer}, ${clientId}, iif(${sealed} = '', ${before}, ${sealed}), ${role}, ${linkUserId})
-      on conflict (account_id) do update set issuer = excluded.issuer, client_id = excluded.client_id,
-        secret = excluded.secret, role = excluded.role, link_user_id = excluded.link_user_id`,
-    write(db)`delete from sign_in_domains where ${ours} and domain not in ${jsonList(domains)}`,
-    write(db)`
-      insert into sign_in_domains (account_id, domain, proven_at, checked_at)
-      select ${accountId}, value, iif(value in ${jsonList(proven)} and value not in (
-        select domain from sign_in_domains where proven_at is not null and not ${ours}), ${now}, null), ${now}
-      from json_each(${JSON.stringify(domains)}) where true
-      on conflict do update set proven_at = coalesce(excluded.proven_at, proven_at), checked_at = ${now}`,
-    audit(
-      db,
-      caller,
-      domains.length > 0 ? 'changed' : 'deleted',
-      'single_sign_on',
-      sql`true`,
-      domains,
-    ),
-    domains.length > 0 ? undefined : write(db)`delete from single_sign_on where ${ours}`,
-    write(db)`
-      update sessions set expires_at = ${latest} where expires_at > ${latest} and user_id in (
-        select u.id from portal_users u where ${ours} and ${mustUseProvider(sql`u`)})`,
-  ]);
+  const provenAt = (db: Database, domain: string) =>
+    proven.includes(domain)
+      ? sql<number>`iif(${exists(provenByOthers(db, accountId, [domain]))}, null, ${now})`
+      : null;
+  await asCaller(env, caller, (db) => {
+    const before = db
+      .select({ secret: singleSignOn.secret })
+      .from(singleSignOn)
+      .where(
+        and(
+          eq(singleSignOn.accountId, accountId),
+          eq(singleSignOn.issuer, issuer),
+          eq(singleSignOn.clientId, clientId),
+        ),
+      );
+    const admin = db
+      .select({ id: portalUsers.id })
+      .from(portalUsers)
+      .where(and(eq(portalUsers.id, linkUserId), ours.people, isAdmin));
+    const settings = { issuer, clientId, secret: sealed ?? sql`${before}`, role, linkUserId };
+    return [
+      // Otherwise whoever changes the issuer would be sent the secret of the former one.
+      sealed ? undefined : refuseUnless(db, exists(before), refused('secret', 'is required')),
+      refuseUnless(db, exists(admin), refused('linkUserId', 'must be an admin who has signed in')),
+      // Another provider, or client, calls people by other names.
+      db
+        .update(portalUsers)
+        .set({ subject: null })
+        .where(and(ours.people, isNotNull(portalUsers.subject), notExists(before))),
+      db
+        .insert(singleSignOn)
+        .values({ accountId, ...settings })
+        .onConflictDoUpdate({ target: singleSignOn.accountId, set: settings }),
+      db
+        .delete(signInDomains)
+        .where(and(ours.domains, notInArray(signInDomains.domain, jsonList(domains)))),
+      domains.length === 0
+        ? undefined
+        : db
+            .insert(signInDomains)
+            .values(
+              domains.map((domain) => ({
+                accountId,
+                domain,
+                provenAt: provenAt(db, domain),
+                checkedAt: now,
+              })),
+            )
+            .onConflictDoUpdate({
+              target: [signInDomains.accountId, signInDomains.domain],
+              set: {
+                provenAt: sql`coalesce(${excluded(signInDomains.provenAt)}, ${signInDomains.provenAt})`,
+                checkedAt: now,
+              },
+            }),
+      audit(
+        db,
+        caller,
+        domains.length > 0 ? 'changed' : 'deleted',
+        'single_sign_on',
+        sql`true`,
+        domains,
+      ),
+      domains.length > 0
+        ? undefined
+        : db.delete(singleSignOn).where(eq(singleSignOn.accountId, accountId)),
+      db
+        .update(sessions)
+        .set({ expiresAt: latest })
+        .where(
+          and(
+            gt(sessions.expiresAt, latest),
+            inArray(
+              sessions.userId,
+              db
+                .select({ id: portalUsers.id })
+                .from(portalUsers)
+                .where(and(ours.people, mustUseProvider(db))),
+            ),
+          ),
+        ),
+    ];
+  });
 }
 
 const refused = (field: string, message: string) =>
   invalid(`${field} ${message}`, [{ field, message }]).failure;
 
-/** SQL for whether a person must sign in by the provider of their account. */
-export const mustUseProvider = (user: SQL) => sql`exists (
-  select 1 from sign_in_domains d join single_sign_on s on s.account_id = d.account_id
-  where d.account_id = ${user}.account_id and d.domain = substr(${user}.email, instr(${user}.email, '@') + 1)
-    and d.proven_at is not null and s.link_user_id <> ${user}.id)`;
+/** Whether a row of `portal_users` is a person who must sign in by the provider of their account. */
+export const mustUseProvider = (db: Database) =>
+  exists(
+    db
+      .select({ domain: signInDomains.domain })
+      .from(signInDomains)
+      .innerJoin(singleSignOn, eq(singleSignOn.accountId, signInDomains.accountId))
+      .where(
+        and(
+          eq(signInDomains.accountId, portalUsers.accountId),
+          sql`${signInDomains.domain} = substr(${portalUsers.email}, instr(${portalUsers.email}, '@') + 1)`,
+          isNotNull(signInDomains.provenAt),
+          ne(singleSignOn.linkUserId, portalUsers.id),
+        ),
+      ),
+  );
 
 /** The provider of an account, which has this name, with its secret. */
 export type Provider = {
@@ -141,18 +224,40 @@ export type Provider = {
 /** The provider of an account, or the one by which an address signs in, if its domain is proven. */
 export async function findProvider(
   env: Env,
-  { accountId = '', email = '' }: { accountId?: string; email?: string },
+  by: { accountId: string } | { email: string },
 ): Promise<Provider | undefined> {
-  const [found] = await read<Provider>(openDatabase(env))`
-    select s.account_id as accountId, a.name as account, issuer, client_id as clientId, secret
-    from single_sign_on s join accounts a on a.id = s.account_id and a.status <> 'moved'
-    where s.account_id in (select ${accountId} union all
-      select account_id from sign_in_domains where domain = ${domainOf(email)} and proven_at is not null)`;
+  const db = openDatabase(env);
+  const accountId =
+    'accountId' in by
+      ? by.accountId
+      : db
+          .select({ accountId: signInDomains.accountId })
+          .from(signInDomains)
+          .where(isProven(domainOf(by.email)));
+  const [found] = await transaction(
+    db,
+    db
+      .select({
+        accountId: singleSignOn.accountId,
+        account: accounts.name,
+        issuer: singleSignOn.issuer,
+        clientId: singleSignOn.clientId,
+        secret: singleSignOn.secret,
+      })
+      .from(singleSignOn)
+      .innerJoin(
+        accounts,
+        and(eq(accounts.id, singleSignOn.accountId), ne(accounts.status, 'moved')),
+      )
+      .where(eq(singleSignOn.accountId, accountId)),
+  );
   if (!found) return undefined;
-  const sealed: Sealed = JSON.parse(found.secret);
-  const { secret = '' } = await unseal(env, found.accountId, sealed);
+  const { secret = '' } = await unseal(env, found.accountId, found.secret);
   return { ...found, secret };
 }
+
+const isProven = (domain: string) =>
+  and(eq(signInDomains.domain, domain), isNotNull(signInDomains.provenAt));
 
 export const domainOf = (email: string): string => email.slice(email.indexOf('@') + 1);
 
@@ -176,46 +281,74 @@ export async function signInByProvider(
   const now = Date.now();
   const db = openDatabase(env);
   const service = { service: true as const, accountId };
-  const person = sql`email = ${email} and account_id = ${accountId}`;
-  const domain = sql`account_id = ${accountId} and domain = ${domainOf(email)} and proven_at is not null`;
+  const person = and(eq(portalUsers.email, email), eq(portalUsers.accountId, accountId));
   const known = await hashToken(subject);
+  const [session, removed] = [await hashToken(secret), await removedHash(accountId, email)];
+  const people = (which: SQL | undefined) =>
+    db.select({ id: portalUsers.id }).from(portalUsers).where(which);
   await transaction(db, [
     refuseUnlessActive(db, sql`${accountId}`),
     useOnce(db, accountId, attempt, startAgain),
     refuseUnless(
       db,
-      sql`exists (select 1 from sign_in_domains where ${domain})`,
+      exists(
+        db
+          .select({ domain: signInDomains.domain })
+          .from(signInDomains)
+          .where(and(eq(signInDomains.accountId, accountId), isProven(domainOf(email)))),
+      ),
       `The provider confirmed ${email}, but ${domainOf(email)} is not a proven domain of this account.`,
     ),
-    write(db)`
+    // The builder's insert of a query names all columns, also those with a default.
+    db.run(sql`
       insert into portal_users (id, account_id, email, created_at, role)
-      select ${newId()}, account_id, ${email}, ${now}, role from single_sign_on
+      select ${newId()}, account_id, ${email}, ${now}, role
+      from single_sign_on
       where account_id = ${accountId} and role is not null
-        and not exists (select 1 from portal_users where ${person})
-        and not exists (select 1 from removed_people
-          where account_id = ${accountId} and hash = ${await removedHash(accountId, email)})
-        and (select count(*) from portal_users where account_id = ${accountId}) < ${maxNewcomers}`,
-    audit(db, service, 'created', 'portal_users', sql`${person} and changes() > 0`),
+        and not exists ${people(person)}
+        and not exists (
+          select 1 from removed_people where account_id = ${accountId} and hash = ${removed})
+        and ${db.$count(portalUsers, eq(portalUsers.accountId, accountId))} < ${maxNewcomers}`),
+    audit(db, service, 'created', 'portal_users', and(person, sql`changes() > 0`)),
     refuseUnless(
       db,
-      sql`exists (select 1 from portal_users where ${person})`,
+      exists(people(person)),
       `Nobody has invited ${email} to this account. Ask one of its admins.`,
     ),
     refuseUnless(
       db,
-      sql`exists (select 1 from portal_users where ${person} and coalesce(subject, ${known}) = ${known})`,
+      exists(people(and(person, sql`coalesce(${portalUsers.subject}, ${known}) = ${known}`))),
       `The provider knew somebody else by ${email} before. Ask an admin to invite you again, who accepts you so.`,
     ),
-    write(db)`
-      update portal_users set last_sign_in_at = ${now}, confirmed_at = coalesce(confirmed_at, ${now}),
-        subject = ${known}
-      where ${person}`,
-    write(db)`
-      insert into sessions (hash, user_id, expires_at)
-      select ${await hashToken(secret)}, id, ${now + providerSessionMs} from portal_users where ${person}`,
+    db
+      .update(portalUsers)
+      .set({
+        lastSignInAt: now,
+        confirmedAt: sql`coalesce(${portalUsers.confirmedAt}, ${now})`,
+        subject: known,
+      })
+      .where(person),
+    addSession(db, { hash: session, expiresAt: now + providerSessionMs }, person),
   ]);
   return secret;
 }
+
+/** The statement that adds a session of the person whom a condition finds. */
+export const addSession = (
+  db: Database,
+  { hash, expiresAt }: { hash: string; expiresAt: number },
+  which: SQL | undefined,
+) =>
+  db.insert(sessions).select(
+    db
+      .select({
+        hash: sql<string>`${hash}`.as('hash'),
+        userId: portalUsers.id,
+        expiresAt: sql<number>`${expiresAt}`.as('expires_at'),
+      })
+      .from(portalUsers)
+      .where(which),
+  );
 
 /** By which somebody who was removed is known. */
 export const removedHash = (accountId: string, email: string): Promise<string> =>
@@ -228,20 +361,28 @@ export async function turnOffSingleSignOn(
 ): Promise<{ domains: string[] }> {
   const { off } = await asCaller(env, caller, (db) => ({
     audited: audit(db, caller, 'changed', 'single_sign_on', sql`true`, ['off']),
-    off: writeReturning<{ domain: string }>(db)`
-      update sign_in_domains set proven_at = null
-      where account_id = ${caller.accountId} and proven_at is not null returning domain`,
+    off: db
+      .update(signInDomains)
+      .set({ provenAt: null })
+      .where(and(eq(signInDomains.accountId, caller.accountId), isNotNull(signInDomains.provenAt)))
+      .returning({ domain: signInDomains.domain }),
   }));
   if (off.length === 0) throw invalid('Nobody of this account must sign in by a provider');
   return { domains: off.map(({ domain }) => domain).sort() };
 }
 
 /** The domains that an account has proven. */
-export const provenDomains = async (env: Env, accountId: string): Promise<string[]> =>
-  (
-    await read<{ domain: string }>(openDatabase(env))`
-      select domain from sign_in_domains where account_id = ${accountId} and proven_at is not null`
-  ).map(({ domain }) => domain);
+export async function provenDomains(env: Env, accountId: string): Promise<string[]> {
+  const db = openDatabase(env);
+  const found = await transaction(
+    db,
+    db
+      .select({ domain: signInDomains.domain })
+      .from(signInDomains)
+      .where(and(eq(signInDomains.accountId, accountId), isNotNull(signInDomains.provenAt))),
+  );
+  return found.map(({ domain }) => domain);
+}
 
 /** One of these domains that another account has proven. */
 export async function takenDomain(
@@ -249,11 +390,22 @@ export async function takenDomain(
   accountId: string,
   domains: string[],
 ): Promise<string | undefined> {
-  const [taken] = await read<{ domain: string }>(openDatabase(env))`
-    select domain from sign_in_domains
-    where domain in ${jsonList(domains)} and proven_at is not null and account_id <> ${accountId}`;
+  const db = openDatabase(env);
+  const [taken] = await transaction(db, provenByOthers(db, accountId, domains));
   return taken?.domain;
 }
+
+const provenByOthers = (db: Database, accountId: string, domains: string[]) =>
+  db
+    .select({ domain: signInDomains.domain })
+    .from(signInDomains)
+    .where(
+      and(
+        inArray(signInDomains.domain, jsonList(domains)),
+        isNotNull(signInDomains.provenAt),
+        ne(signInDomains.accountId, accountId),
+      ),
+    );
 
 /** How long after DNS last named the account a domain is checked again, then how often, and when it expires. */
 export const proof = { checkedAfterMs: 7 * dayMs, repeatedMs: dayMs, expiresMs: 14 * dayMs };
@@ -262,13 +414,27 @@ export const proof = { checkedAfterMs: 7 * dayMs, repeatedMs: dayMs, expiresMs: 
 export type DueDomain = { accountId: string; domain: string; provenAt: number };
 
 /** Proven domains whose DNS is to be asked again. */
-export const domainsToCheck = (env: Env, now: number, limit: number): Promise<DueDomain[]> =>
-  read<DueDomain>(openDatabase(env))`
-    select account_id as accountId, domain, proven_at as provenAt
-    from sign_in_domains indexed by sign_in_domains_due
-    where proven_at <= ${now - proof.checkedAfterMs} and checked_at <= ${now - proof.repeatedMs}
-      and ${ofActiveAccount(sql`sign_in_domains.account_id`)}
-    limit ${limit}`;
+export function domainsToCheck(env: Env, now: number, limit: number): Promise<DueDomain[]> {
+  const db = openDatabase(env);
+  return transaction(
+    db,
+    db
+      .select({
+        accountId: signInDomains.accountId,
+        domain: signInDomains.domain,
+        provenAt: sql<number>`${signInDomains.provenAt}`,
+      })
+      .from(signInDomains)
+      .where(
+        and(
+          lte(signInDomains.provenAt, now - proof.checkedAfterMs),
+          lte(signInDomains.checkedAt, now - proof.repeatedMs),
+          ofActiveAccount(sql`${signInDomains.accountId}`),
+        ),
+      )
+      .limit(limit),
+  );
+}
 
 /** Until when a domain counts as proven: DNS that does not respond is no other than DNS without the record. */
 export const provenAfter = (provenAt: number, isFound: boolean, now: number): number | null =>
@@ -285,20 +451,20 @@ export async function noteChecks(
   const statements = checks.flatMap(({ accountId, domain, provenAt, isFound }) => {
     const service = { service: true as const, accountId };
     const next = provenAfter(provenAt, isFound, now);
-    const which = sql`account_id = ${accountId} and domain = ${domain} and proven_at = ${provenAt}
-      and ${ofActiveAccount(sql`${accountId}`)}`;
+    const which = and(
+      eq(signInDomains.accountId, accountId),
+      eq(signInDomains.domain, domain),
+      eq(signInDomains.provenAt, provenAt),
+      ofActiveAccount(sql`${accountId}`),
+    );
+    const found = db.select({ domain: signInDomains.domain }).from(signInDomains).where(which);
     return [
       next === null
-        ? audit(
-            db,
-            service,
-            'changed',
-            'single_sign_on',
-            sql`exists (select 1 from sign_in_domains where ${which})`,
-            [`no longer proven: ${domain}`],
-          )
+        ? audit(db, service, 'changed', 'single_sign_on', exists(found), [
+            `no longer proven: ${domain}`,
+          ])
         : undefined,
-      write(db)`update sign_in_domains set proven_at = ${next}, checked_at = ${now} where ${which}`,
+      db.update(signInDomains).set({ provenAt: next, checkedAt: now }).where(which),
     ];
   });
   await transaction(db, statements);

@@ -8,6 +8,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
 import { accounts } from './accounts.ts';
+import type { Sealed } from './types.ts';
 
 export const singleSignOn = sqliteTable('single_sign_on', {
   accountId: text('account_id')
@@ -16,7 +17,7 @@ export const singleSignOn = sqliteTable('single_sign_on', {
   issuer: text().notNull(),
   clientId: text('client_id').notNull(),
   /** The client's, encrypted, bound to the account. */
-  secret: text().notNull(),
+  secret: text({ mode: 'json' }).$type<Sealed>().notNull(),
   /** Of people whom nobody has invited, or null: refused. */
   role: text({ enum: ['admin', 'member', 'viewer'] }),
   /** The admin who can always sign in by an emailed link. */

@@ -1,43 +1,22 @@
 import * as v from 'valibot';
+import { auditLog } from '../../platform/db/schema/accounts.ts';
 import { described, id, time } from '../../platform/replies.ts';
 
-const actions = [
-  'created',
-  'changed',
-  'suspended',
-  'activated',
-  'revoked',
-  'invited',
-  'scheduled for deletion',
-  'deleted',
-  'erased',
-] as const;
-export type Action = (typeof actions)[number];
+const { actor, action, subject } = auditLog;
 
-const subjects = [
-  'account',
-  'connection',
-  'API token',
-  'ingest key',
-  'webhook',
-  'team channel',
-  'connect link',
-  'single sign-on',
-  'person',
-  'driver',
-] as const;
-export type Subject = (typeof subjects)[number];
+export type Action = (typeof auditLog.$inferSelect)['action'];
+export type Subject = (typeof auditLog.$inferSelect)['subject'];
 
 /** An entry of the audit log, with names as they were then. */
 export const AuditEntry = v.object({
   at: time,
   accountId: id,
   account: described(v.optional(v.nullable(v.string())), 'Its name, in the log of all accounts.'),
-  actor: v.picklist(['operator', 'person', 'token', 'service']),
+  actor: v.picklist(actor.enumValues),
   actorId: v.nullable(id),
   actorName: v.nullable(v.string()),
-  action: v.picklist(actions),
-  subject: v.picklist(subjects),
+  action: v.picklist(action.enumValues),
+  subject: v.picklist(subject.enumValues),
   subjectId: id,
   subjectName: v.nullable(v.string()),
   fields: described(

@@ -1,4 +1,4 @@
-import { and, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Failure, Refusal } from '../errors.ts';
 import { markActive } from '../fair-queue.ts';
@@ -8,12 +8,12 @@ import {
   jsonList,
   onlyReads,
   type Results,
-  read,
-  readValue,
   refuse,
   type Statements,
   transaction,
 } from './database.ts';
+import { accounts } from './schema/accounts.ts';
+import { deletions } from './schema/jobs.ts';
 import { claimForm, type SentForm } from './sent-forms.ts';
 import { openDatabase } from './system.ts';
 
@@ -71,7 +71,7 @@ export async function asCaller<const S extends Statements>(
 export const rowsFor =
   <T>(env: Env, caller: Caller) =>
   (strings: TemplateStringsArray, ...values: unknown[]): Promise<T[]> =>
-    asCaller(env, caller, (db) => read<T>(db)(strings, ...values));
+    asCaller(env, caller, (db) => db.all<T>(sql(strings, ...values)));
 
 export type GuardOptions = {
   connectionId?: string | undefined;
@@ -144,9 +144,15 @@ async function withCell(
   error: unknown,
 ): Promise<Refusal | undefined> {
   if (!(error instanceof Refusal) || error.failure.kind !== 'moved') return undefined;
-  const cells = await read<{ cell: string }>(openDatabase(env))`
-    select cell from accounts where id = ${accountId} and status = 'moved'`;
-  return new Refusal({ kind: 'moved', cells: cells.map(({ cell }) => cell) });
+  const db = openDatabase(env);
+  const found = await transaction(
+    db,
+    db
+      .select({ cell: accounts.cell })
+      .from(accounts)
+      .where(and(eq(accounts.id, accountId), eq(accounts.status, 'moved'))),
+  );
+  return new Refusal({ kind: 'moved', cells: found.flatMap(({ cell }) => cell ?? []) });
 }
 
 const isBeingDeleted = ({ accountId }: Caller): SQL => sql`
@@ -165,19 +171,27 @@ function credentialCheck(
       ? sql`when a.id is null then ${refuse(unknownAccount)}`
       : sql`when c.account_id is null then ${refuse(refusalOf(caller))}
           ${whenStatus('suspended')}`;
-  const own = sql`id = ${connectionId} and account_id = ${caller.accountId}`;
-  const isOwn = sql`exists (select 1 from connections where ${and(own, isWithin(caller, sql`id`))})`;
-  return readValue<number>(db)`
+  const own = and(
+    sql`id = ${connectionId} and account_id = ${caller.accountId}`,
+    isWithin(caller, sql`id`),
+  );
+  const whenNotOwn =
+    connectionId === undefined
+      ? sql.empty()
+      : sql`when not exists (select 1 from connections where ${own})
+          then ${refuse('Invalid connection id')}`;
+  // Raw for speed: it is part of every request.
+  return db.all<{ value: number }>(sql`
     select case
       ${refused}
       ${inactive}
       ${missingRole(caller)}
       ${also}
-      ${connectionId === undefined ? sql.empty() : sql`when not ${isOwn} then ${refuse('Invalid connection id')}`}
-      else coalesce(c.last_used_at, 0) end
+      ${whenNotOwn}
+      else coalesce(c.last_used_at, 0) end as value
     from (select 1)
     left join (${credentialOf(caller)}) c on c.account_id = ${caller.accountId}
-    left join accounts a on a.id = ${caller.accountId}`;
+    left join accounts a on a.id = ${caller.accountId}`);
 }
 
 function refusalOf(caller: Caller): Failure {
@@ -225,8 +239,10 @@ function missingRole(caller: Caller): SQL {
 
 /** The account's connections that are being deleted, usually none: their records are in no list. */
 export const connectionsBeingDeleted = (db: Database, { accountId }: Caller) =>
-  read<{ id: string }>(db)`
-    select id from deletions where account_id = ${accountId} and kind = 'connection'`;
+  db
+    .select({ id: deletions.id })
+    .from(deletions)
+    .where(and(eq(deletions.accountId, accountId), eq(deletions.kind, 'connection')));
 
 /** The condition that a record is of none of these, for statements that read few records. */
 export const notBeingDeleted = (connectionId: SQL | SQLiteColumn): SQL =>

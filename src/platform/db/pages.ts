@@ -1,7 +1,7 @@
 import { and, getTableName, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Position } from './cursor.ts';
-import { beyond, type Database, direction as directionOf, read } from './database.ts';
+import { beyond, type Database, direction as directionOf } from './database.ts';
 import type { Caller } from './guard.ts';
 import { connectionsBeingDeleted, isWithin } from './guard.ts';
 import { leadsIn } from './leads.ts';
@@ -211,7 +211,8 @@ export function selectRows(db: Database, query: PageQuery) {
     passes: and(...filters),
     limit,
   });
-  return read<StreamRow>(db)`${also ? sql`select *, ${also} from (${rows})` : rows}`;
+  // Raw: the pages of all lists are one statement, with windows and recursion.
+  return db.all<StreamRow>(also ? sql`select *, ${also} from (${rows})` : rows);
 }
 
 export function streamOf({ order, id, limit }: PageQuery, rows: StreamRow[]): Stream {

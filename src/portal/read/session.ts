@@ -1,9 +1,8 @@
-import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, gt, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Account, Units } from '../../accounts/accounts.ts';
 import type { PortalUser } from '../../accounts/people.ts';
-import { read } from '../../platform/db/database.ts';
-import { readRows } from '../../platform/db/rows.ts';
-import { accounts, portalUsers } from '../../platform/db/schema/accounts.ts';
+import { transaction } from '../../platform/db/database.ts';
+import { accounts, portalUsers, sessions } from '../../platform/db/schema/accounts.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { countedHours } from '../../webhooks/deliveries/read/counts.ts';
@@ -29,47 +28,47 @@ export async function findSession(
   watched?: Watched,
 ): Promise<Session | undefined> {
   const now = Date.now();
-  const [found] = await readRows(openDatabase(env), portalUsers, {
-    account: accounts.name,
-    status: accounts.status,
-    units: accounts.units,
-    evidenceDays: accounts.evidenceDays,
-    ...attentionOf(accounts.id, now),
-    version: sql<
-      string | number | null
-    >`${versionOf(watched ?? { of: 'account', id: accounts.id }, now)}`,
-  })`join accounts on accounts.id = portal_users.account_id and status <> 'moved'
-    where portal_users.id = (select user_id from sessions where hash = ${hash} and expires_at > ${now})`;
-  if (!found) return undefined;
-  const {
-    account,
-    status,
-    units,
-    evidenceDays,
-    accidents,
-    connections,
-    webhooks,
-    version,
-    ...user
-  } = found;
-  const attention = { accidents, connections, webhooks };
-  return {
-    user,
-    account,
-    status,
-    units,
-    evidenceDays,
-    attention,
-    version: String(version ?? ''),
-    hash,
-  };
+  const db = openDatabase(env);
+  const { accidents, connections, webhooks } = attentionOf(accounts.id, now);
+  const version = versionOf(watched ?? { of: 'account', id: accounts.id }, now);
+  const session = db.select({ userId: sessions.userId }).from(sessions).where(isActive(hash, now));
+  const [found] = await transaction(
+    db,
+    db
+      .select({
+        user: portalUsers,
+        account: accounts.name,
+        status: accounts.status,
+        units: accounts.units,
+        evidenceDays: accounts.evidenceDays,
+        attention: {
+          accidents: accidents.as('accidents'),
+          connections: connections.as('connections'),
+          webhooks: webhooks.as('webhooks'),
+        },
+        version: version.as('version'),
+      })
+      .from(portalUsers)
+      .innerJoin(
+        accounts,
+        and(eq(accounts.id, portalUsers.accountId), ne(accounts.status, 'moved')),
+      )
+      .where(eq(portalUsers.id, session)),
+  );
+  return found && { ...found, version: String(found.version ?? ''), hash };
 }
+
+const isActive = (hash: string, now: number) =>
+  and(eq(sessions.hash, hash), gt(sessions.expiresAt, now));
 
 /** The subject of a page: an account's records, a webhook's deliveries, or a connection, which also pulls. */
 export type Watched = { of: string; id: string };
 
 /** SQL for a text that changes whenever the subject does; null before. */
-export function versionOf({ of, id }: { of: string; id: string | SQLWrapper }, now: number): SQL {
+export function versionOf(
+  { of, id }: { of: string; id: string | SQLWrapper },
+  now: number,
+): SQL<string | number | null> {
   if (of === 'webhook')
     return sql`(select json_array(hour, delivered, failed, retried) from webhook_hours
       where webhook_id = ${id} and slot = ${Math.floor(now / hourMs) % countedHours})`;
@@ -80,7 +79,7 @@ export function versionOf({ of, id }: { of: string; id: string | SQLWrapper }, n
   return newestChange(id);
 }
 
-const newestChange = (accountId: string | SQLWrapper): SQL =>
+const newestChange = (accountId: string | SQLWrapper): SQL<number | null> =>
   sql`(select max(seq) from changes where account_id = ${accountId})`;
 
 /** The version of the subject, if the session has not ended. Reads two rows. */
@@ -90,8 +89,11 @@ export async function readVersion(
   sessionHash: string,
 ): Promise<string | undefined> {
   const now = Date.now();
-  const [found] = await read<{ version: string | number | null }>(openDatabase(env))`
-    select ${versionOf(watched, now)} as version from sessions
-    where hash = ${sessionHash} and expires_at > ${now}`;
+  const db = openDatabase(env);
+  const version = versionOf(watched, now).as('version');
+  const [found] = await transaction(
+    db,
+    db.select({ version }).from(sessions).where(isActive(sessionHash, now)),
+  );
   return found && String(found.version ?? '');
 }

@@ -154,7 +154,7 @@ it('whoever loses a role during their request is refused by its transaction', as
   await signIn(them, 'admin');
   const DB = through(env.DB, async (run, statements) => {
     // By then the session was read.
-    if (statements.some(({ text }) => text.includes('insert into invitations')))
+    if (statements.some(({ text }) => text.includes('insert into "invitations"')))
       await rows(`update portal_users set role = 'viewer' where email = ?`, email);
     return run();
   });

@@ -241,14 +241,39 @@ export const auditLog = sqliteTable(
     actorId: text('actor_id'),
     /** As it was then: the address of a user, the name of a token. */
     actorName: text('actor_name'),
-    action: text().notNull(),
+    action: text({
+      enum: [
+        'created',
+        'changed',
+        'suspended',
+        'activated',
+        'revoked',
+        'invited',
+        'scheduled for deletion',
+        'deleted',
+        'erased',
+      ],
+    }).notNull(),
     /** The kind of thing. */
-    subject: text().notNull(),
+    subject: text({
+      enum: [
+        'account',
+        'connection',
+        'API token',
+        'ingest key',
+        'webhook',
+        'team channel',
+        'connect link',
+        'single sign-on',
+        'person',
+        'driver',
+      ],
+    }).notNull(),
     subjectId: text('subject_id').notNull(),
     /** As it was then (of a webhook, the host alone). */
     subjectName: text('subject_name'),
     /** What was changed, by name. */
-    fields: text().notNull().default('[]'),
+    fields: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
   },
   (t) => [
     primaryKey({ columns: [t.accountId, t.seq] }),

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import {
   type Account,
   type AccountChange,
@@ -10,15 +10,17 @@ import { audit } from '../../accounts/audit/write.ts';
 import { forgetTokens, revokeKeysOf } from '../../accounts/tokens/service.ts';
 import { recordChange } from '../../fleet/record-changes.ts';
 import { deleteDriverRow, takeConnection } from '../../fleet/remove.ts';
-import { type Database, read, write } from '../../platform/db/database.ts';
+import { type Database, excluded } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { drivers, erasedDrivers } from '../../platform/db/schema/fleet.ts';
+import { deletions } from '../../platform/db/schema/jobs.ts';
 import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { removePull } from '../../providers/store.ts';
 import { cancelPending, removeFanOuts } from '../../webhooks/deliveries/cancel.ts';
 import { untilNoCallStarts } from '../../webhooks/deliveries/send/in-flight.ts';
 import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../webhooks/remove.ts';
-import { type Deletion, deletionsWhere, stepNames } from './run.ts';
+import { type Deletion, selectDeletions, stepNames } from './run.ts';
 
 export const graceDays = 30;
 
@@ -36,11 +38,14 @@ export async function deleteAccount(
   const dueAt = now ? at : at + graceDays * dayMs;
   const statements = (db: Database) => ({
     ...stopWebhooks(db, id, at),
-    scheduled: write(db)`
-      insert into deletions (id, kind, account_id, requested_at, due_at)
-      values (${id}, 'account', ${id}, ${at}, ${dueAt})
-      on conflict (id) do update set due_at = min(due_at, excluded.due_at)`,
-    deletion: deletionsWhere(db, sql`id = ${id}`),
+    scheduled: db
+      .insert(deletions)
+      .values({ id, kind: 'account', accountId: id, requestedAt: at, dueAt })
+      .onConflictDoUpdate({
+        target: deletions.id,
+        set: { dueAt: sql`min(${deletions.dueAt}, ${excluded(deletions.dueAt)})` },
+      }),
+    deletion: selectDeletions(db, eq(deletions.id, id)),
     suspended: suspendToDelete(db, id, name),
   });
   const done = await asCaller(env, operatorIn(id), statements, { evenIfDeleted: true });
@@ -61,7 +66,7 @@ export const suspendAccount = (env: Env, id: string, change: AccountChange): Pro
 /** Activates an account and cancels its deletion, unless that has begun. @throws Refusal: invalid */
 export const activateAccount = (env: Env, id: string, change: AccountChange): Promise<Account> =>
   changeAccount(env, id, { ...change, status: 'active' }, (db) => [
-    write(db)`delete from deletions where id = ${id}`,
+    db.delete(deletions).where(eq(deletions.id, id)),
     resumeWebhooks(db, id),
   ]);
 
@@ -81,10 +86,16 @@ export async function deleteConnection(
     change: recordChange(db, { accountId, connectionId: id, now: at }, 'deleted', 'connection', [
       id,
     ]),
-    scheduled: write(db)`
-      insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step)
-      values (${id}, 'connection', ${accountId}, ${id}, ${at}, ${at}, ${stepNames('connection')[0]})`,
-    deletion: deletionsWhere(db, sql`id = ${id}`),
+    scheduled: db.insert(deletions).values({
+      id,
+      kind: 'connection',
+      accountId,
+      connectionId: id,
+      requestedAt: at,
+      dueAt: at,
+      step: stepNames('connection')[0],
+    }),
+    deletion: selectDeletions(db, eq(deletions.id, id)),
     taken: takeConnection(db, caller, id, name),
     pull: removePull(db, id),
   });
@@ -104,25 +115,53 @@ export async function eraseDriver(
 ): Promise<Deletion | undefined> {
   const { accountId } = caller;
   const at = Date.now();
-  const own = sql`from drivers where id = ${id} and account_id = ${accountId}`;
+  const own = and(eq(drivers.id, id), eq(drivers.accountId, accountId));
   const found = await asCaller(env, caller, (db) => ({
-    drivers: read<{ connectionId: string }>(db)`select connection_id as connectionId ${own}`,
-    deletions: deletionsWhere(db, sql`id = ${id}`),
+    drivers: db.select({ connectionId: drivers.connectionId }).from(drivers).where(own),
+    deletions: selectDeletions(db, eq(deletions.id, id)),
   }));
   const [driver] = found.drivers;
   if (!driver) return found.deletions[0];
   const source = { accountId, connectionId: driver.connectionId, now: at };
   const done = await asCaller(env, caller, (db) => ({
     audited: audit(db, caller, 'erased', 'drivers', id),
-    erased: write(db)`
-      insert into erased_drivers (id, account_id, connection_id, erased_at)
-      select id, account_id, connection_id, ${at} ${own}`,
-    scheduled: write(db)`
-      insert into deletions (id, kind, account_id, connection_id, requested_at, due_at, step, email)
-      select id, 'driver', account_id, connection_id, ${at}, ${at}, ${stepNames('driver')[0]}, lower(email) ${own}`,
-    change: recordChange(db, source, 'deleted', 'driver', sql`select id ${own}`),
+    erased: db.insert(erasedDrivers).select(
+      db
+        .select({
+          id: drivers.id,
+          accountId: drivers.accountId,
+          connectionId: drivers.connectionId,
+          erasedAt: sql<number>`${at}`.as('erased_at'),
+        })
+        .from(drivers)
+        .where(own),
+    ),
+    scheduled: db.insert(deletions).select(
+      db
+        .select({
+          id: drivers.id,
+          kind: sql<'driver'>`'driver'`.as('kind'),
+          accountId: drivers.accountId,
+          connectionId: drivers.connectionId,
+          requestedAt: sql<number>`${at}`.as('requested_at'),
+          dueAt: sql<number>`${at}`.as('due_at'),
+          step: sql<string>`${stepNames('driver')[0]}`.as('step'),
+          cursor: sql<string>`''`.as('cursor'),
+          email: sql<string | null>`lower(${drivers.email})`.as('email'),
+          problem: sql<null>`null`.as('problem'),
+        })
+        .from(drivers)
+        .where(own),
+    ),
+    change: recordChange(
+      db,
+      source,
+      'deleted',
+      'driver',
+      db.select({ id: drivers.id }).from(drivers).where(own).getSQL(),
+    ),
     driver: deleteDriverRow(db, accountId, id),
-    deletions: deletionsWhere(db, sql`id = ${id}`),
+    deletions: selectDeletions(db, eq(deletions.id, id)),
   }));
   return done.deletions[0];
 }

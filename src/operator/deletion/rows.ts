@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { read, transaction, write } from '../../platform/db/database.ts';
+import { transaction } from '../../platform/db/database.ts';
 import { leadsIn } from '../../platform/db/leads.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { type Table, tables } from './tables.ts';
@@ -39,11 +39,15 @@ export async function nextRows(
     const from = after ? sql`where (${list(key)}) > (${values(after)})` : sql.empty();
     const part = sql`select * from ${raw(name)} ${from} order by ${list(key)} limit ${scanned}`;
     const { found, ends } = await transaction(db, {
-      found: read<Row>(db)`
+      // Raw, as all of this file: the table is known only at run time.
+      found: db.all<Row>(sql`
         ${ownersFrom(table, accountId)}
-        select ${wanted} from (${part}) t where t.${raw(owner)} in (select id from owners)
-        order by ${list(key)} limit ${limit}`,
-      ends: read<Row>(db)`select ${list(key)} from (${part}) limit 1 offset ${scanned - 1}`,
+        select ${wanted}
+        from (${part}) t
+        where t.${raw(owner)} in (select id from owners)
+        order by ${list(key)}
+        limit ${limit}`),
+      ends: db.all<Row>(sql`select ${list(key)} from (${part}) limit 1 offset ${scanned - 1}`),
     });
     const { rows, last } = pageOf(found, limit);
     return { rows, next: placeOf(last ?? ends[0], key) };
@@ -57,11 +61,14 @@ export async function nextRows(
           select ${wanted} from ${ofOwners(table)}
           where o.id = ${from} and (${list(order.map((column) => `t.${column}`))}) > (${values(rest)}))
         union all`;
-  const found = await read<Row>(db)`
-    ${ownersFrom(table, accountId, String(from))}
-    ${ofSameOwner}
-    select * from (select ${wanted} from ${ofOwners(table)} where o.id > ${from})
-    limit ${limit}`;
+  const found = await transaction(
+    db,
+    db.all<Row>(sql`
+      ${ownersFrom(table, accountId, String(from))}
+      ${ofSameOwner}
+      select * from (select ${wanted} from ${ofOwners(table)} where o.id > ${from})
+      limit ${limit}`),
+  );
   const { rows, last } = pageOf(found, limit);
   return { rows, next: placeOf(last, [owner, ...order]) };
 }
@@ -152,7 +159,7 @@ export async function throughRows(
   const { rows, next } = await nextRows(env, table, accountId, after, rowsPerChunk, columns);
   const keys = jsonArrays(rows.map((row) => key.map((column) => row[column])));
   const db = openDatabase(env);
-  const changes = keys.map((json) => write(db)`${changing(table, fromArrays(key, json))}`);
+  const changes = keys.map((json) => db.run(changing(table, fromArrays(key, json))));
   if (changes.length > 0) await transaction(db, changes, { repeatable: true });
   return JSON.stringify(next ? { table: at, after: next } : { table: at - 1 });
 }

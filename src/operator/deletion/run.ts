@@ -1,5 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
-import type * as v from 'valibot';
+import { and, eq, getTableColumns, isNotNull, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
 import { deleteAccountRow } from '../../accounts/accounts.ts';
 import { removeTokens } from '../../accounts/tokens/service.ts';
 import { eraseFromArchive, removeArchive } from '../../fleet/archive/remove.ts';
@@ -14,7 +13,10 @@ import {
   removeRecords,
 } from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
-import { type Database, read, transaction, write } from '../../platform/db/database.ts';
+import { type Database, transaction } from '../../platform/db/database.ts';
+import { accounts } from '../../platform/db/schema/accounts.ts';
+import { erasedDrivers } from '../../platform/db/schema/fleet.ts';
+import { deletions } from '../../platform/db/schema/jobs.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
@@ -25,45 +27,55 @@ import {
   eraseRecipient as eraseFromNotifications,
   removeNotifications,
 } from '../../webhooks/notifications/remove.ts';
-import type { Deletion as Shown } from '../api/deletion.ts';
 import { maxListed } from '../api/operation.ts';
 import { throughRows } from './rows.ts';
 
-export type Kind = 'account' | 'connection' | 'driver' | 'copy';
+/** An accepted deletion that is not done, with the name of its account, if that is there. */
+export type Deletion = Awaited<ReturnType<typeof selectDeletions>>[number];
 
-/** An accepted deletion that is not done. Times are milliseconds since 1970. */
-export type Deletion = Omit<v.InferInput<typeof Shown>, 'kind' | 'stepsDone' | 'steps'> & {
-  kind: Kind;
-  connectionId: string | null;
-  /** How far a step has come that scans a table. */
-  cursor: string;
-  /** A driver's address to look for, in lower case. */
-  email: string | null;
-};
+export type Kind = Deletion['kind'];
 
 export const maxDeletionsListed = 1000;
 
 /** Accepted deletions that are not done, those due first before others. */
-export const listDeletions = (env: Env): Promise<Deletion[]> =>
-  deletionsWhere(
-    openDatabase(env),
-    sql`kind <> 'copy' order by due_at limit ${maxDeletionsListed}`,
+export function listDeletions(env: Env): Promise<Deletion[]> {
+  const db = openDatabase(env);
+  return transaction(
+    db,
+    selectDeletions(db, ne(deletions.kind, 'copy'))
+      .orderBy(deletions.dueAt)
+      .limit(maxDeletionsListed),
   );
+}
 
-export const deletionsWhere = (db: Database, which: SQL) =>
-  read<Deletion>(db)`
-    select id, kind, account_id as accountId, connection_id as connectionId, requested_at as requestedAt,
-      due_at as dueAt, step, cursor, email, problem, ${nameOfAccount}
-    from deletions where ${which}`;
-
-const nameOfAccount = sql`(select name from accounts where id = account_id) as account`;
+/** The statement that reads the deletions for which a condition holds. */
+export const selectDeletions = (db: Database, which: SQL | undefined) =>
+  db
+    .select({ ...getTableColumns(deletions), account: accounts.name })
+    .from(deletions)
+    .leftJoin(accounts, eq(accounts.id, deletions.accountId))
+    .where(which);
 
 /** The statement that lists deletions that have failed, among the first 1,000. */
-export const failedDeletions = (db: Database) =>
-  read<Pick<Deletion, 'id' | 'accountId' | 'account'> & { problem: string }>(db)`
-    select id, account_id as accountId, ${nameOfAccount}, problem
-    from (select * from deletions order by due_at limit ${maxDeletionsListed})
-    where problem is not null limit ${maxListed}`;
+export function failedDeletions(db: Database) {
+  const first = db
+    .select()
+    .from(deletions)
+    .orderBy(deletions.dueAt)
+    .limit(maxDeletionsListed)
+    .as('first');
+  return db
+    .select({
+      id: first.id,
+      accountId: first.accountId,
+      account: accounts.name,
+      problem: sql<string>`${first.problem}`.as('its_problem'),
+    })
+    .from(first)
+    .leftJoin(accounts, eq(accounts.id, first.accountId))
+    .where(isNotNull(first.problem))
+    .limit(maxListed);
+}
 
 /** Does one bounded chunk of a step. Returns the next one's cursor; undefined when done. */
 type Step = (env: Env, deletion: Deletion) => Promise<string | undefined>;
@@ -147,20 +159,25 @@ async function finish(env: Env, deletion: Deletion): Promise<undefined> {
     account: () => [removeMarks(db, deletion.id), ...deleteAccountRow(db, deletion.id)],
     copy: () => [removeMarks(db, deletion.id)],
     connection: () => [
-      write(db)`delete from erased_drivers where connection_id = ${deletion.id}`,
+      db.delete(erasedDrivers).where(eq(erasedDrivers.connectionId, deletion.id)),
       deleteConnectionRow(db, deletion.id),
     ],
     driver: () => [],
   };
-  const done = write(db)`delete from deletions where id = ${deletion.id}`;
+  const done = db.delete(deletions).where(eq(deletions.id, deletion.id));
   await transaction(db, [done, ...last[deletion.kind]()], { repeatable: true });
 }
 
 /** Schedules the deletion of what is left of an account that lives in another cell by now. */
 export const removeCopy = (db: Database, accountId: string, now = Date.now()) =>
-  write(db)`
-    insert into deletions (id, kind, account_id, requested_at, due_at, step)
-    values (${accountId}, 'copy', ${accountId}, ${now}, ${now + minuteMs}, ${stepNames('copy')[0]})`;
+  db.insert(deletions).values({
+    id: accountId,
+    kind: 'copy',
+    accountId,
+    requestedAt: now,
+    dueAt: now + minuteMs,
+    step: stepNames('copy')[0],
+  });
 
 /** The names of a kind's steps, in order. */
 export const stepNames = (kind: Kind): string[] => Object.keys(steps[kind]);
@@ -173,9 +190,10 @@ export async function continueDeletions(
   now = Date.now(),
   budget = newBudget(),
 ): Promise<void> {
-  const due = await deletionsWhere(
-    openDatabase(env),
-    sql`due_at <= ${now} order by due_at limit ${maxAtOnce}`,
+  const db = openDatabase(env);
+  const due = await transaction(
+    db,
+    selectDeletions(db, lte(deletions.dueAt, now)).orderBy(deletions.dueAt).limit(maxAtOnce),
   );
   for (const { id } of due) if (isLeft(budget)) await run(env, id, budget, now);
 }
@@ -198,11 +216,21 @@ async function run(
 ): Promise<Deletion | undefined> {
   const db = openDatabase(env);
   // From here on activating the account no longer cancels its deletion.
-  await write(db)`
-    update deletions set step = ${stepNames('account')[0]}
-    where id = ${id} and kind = 'account' and step is null and due_at <= ${now}`;
+  const isDue = and(
+    eq(deletions.id, id),
+    eq(deletions.kind, 'account'),
+    isNull(deletions.step),
+    lte(deletions.dueAt, now),
+  );
+  await transaction(
+    db,
+    db
+      .update(deletions)
+      .set({ step: stepNames('account')[0] })
+      .where(isDue),
+  );
   for (;;) {
-    const [deletion] = await deletionsWhere(db, sql`id = ${id}`);
+    const [deletion] = await transaction(db, selectDeletions(db, eq(deletions.id, id)));
     if (!deletion?.step || !isLeft(budget)) return deletion;
     try {
       await runStep(env, db, { ...deletion, step: deletion.step }, budget);
@@ -222,8 +250,13 @@ async function recordFailure(db: Database, deletion: Deletion, error: unknown): 
   const problem = [failure.file && `${failure.file} cannot be read`, failure.error]
     .filter(Boolean)
     .join(': ');
-  await write(db)`
-    update deletions set problem = ${problem}, due_at = ${Date.now() + retryMs} where id = ${id}`;
+  await transaction(
+    db,
+    db
+      .update(deletions)
+      .set({ problem, dueAt: Date.now() + retryMs })
+      .where(eq(deletions.id, id)),
+  );
   return { ...deletion, problem };
 }
 
@@ -242,7 +275,16 @@ async function runStep(
   });
   const names = stepNames(kind);
   const next = cursor === undefined ? names[names.indexOf(step) + 1] : step;
-  await write(db)`
-    update deletions set step = ${next ?? step}, cursor = ${cursor ?? ''}, problem = null
-    where id = ${id} and step = ${step} and cursor = ${deletion.cursor}`;
+  const isAsRead = and(
+    eq(deletions.id, id),
+    eq(deletions.step, step),
+    eq(deletions.cursor, deletion.cursor),
+  );
+  await transaction(
+    db,
+    db
+      .update(deletions)
+      .set({ step: next ?? step, cursor: cursor ?? '', problem: null })
+      .where(isAsRead),
+  );
 }

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { bucketOf } from '../../fleet/archive/bucket.ts';
 import { config } from '../../platform/config.ts';
-import { read, readResult, repeatsRefusals, transaction } from '../../platform/db/database.ts';
+import { repeatsRefusals, transaction } from '../../platform/db/database.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { inTime } from '../../platform/in-time.ts';
@@ -49,7 +49,10 @@ function probesOf(env: Env, { schema, writes }: ServiceCheck, times: Times): Pro
   let messages: ReturnType<typeof sendMessages> | undefined;
   return {
     schema: () => compareSchema(env, schema),
-    database: async () => ok(regionOf(await readResult(openDatabase(env))`select 1`)),
+    database: async () => {
+      const db = openDatabase(env);
+      return ok(regionOf(await transaction(db, db.run(sql`select 1`))));
+    },
     refusals: async () =>
       (await repeatsRefusals(openDatabase(env)))
         ? ok('D1 repeats their words')
@@ -149,7 +152,9 @@ const otherProbes = (env: Env, address: string | undefined): Probes => ({
 });
 
 async function compareSchema(env: Env, schema: string[]): Promise<Found> {
-  const entries = await read<{ name: string }>(openDatabase(env))`${sql.raw(schemaSql)}`;
+  const db = openDatabase(env);
+  // Raw: of the tables of SQLite itself, and the same text as in the deployment.
+  const entries = await transaction(db, db.all<{ name: string }>(sql.raw(schemaSql)));
   const found = new Set(await Promise.all(entries.map(({ name }) => fingerprint(name))));
   const differing = schema.filter((one) => !found.has(one)).map(subjectOf);
   if (differing.length > 0)
@@ -198,7 +203,7 @@ async function sendMessages(env: Env, { probeMs, holdMs, messagesMs }: Times) {
   const end = Date.now() + messagesMs;
   try {
     for (;;) {
-      const notes = await selectTimes(db, ours);
+      const notes = await transaction(db, selectTimes(db, ours));
       const timesOf = (wanted: string) =>
         notes.flatMap(({ what, at }) => (what === wanted ? [at] : []));
       const found = {
@@ -212,7 +217,7 @@ async function sendMessages(env: Env, { probeMs, holdMs, messagesMs }: Times) {
     }
   } finally {
     // Includes the notes of messages that arrived late.
-    await deleteTimes(db, ours);
+    await transaction(db, deleteTimes(db, ours));
   }
 }
 

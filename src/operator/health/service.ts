@@ -1,12 +1,7 @@
+import { gte, lt, sql } from 'drizzle-orm';
 import { holdLargest } from '../../accounts/accounts.ts';
-import {
-  type Database,
-  read,
-  readResult,
-  repeatsRefusals,
-  transaction,
-  write,
-} from '../../platform/db/database.ts';
+import { type Database, repeatsRefusals, transaction } from '../../platform/db/database.ts';
+import { databaseSizes } from '../../platform/db/schema/jobs.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { inTime } from '../../platform/in-time.ts';
@@ -45,7 +40,8 @@ export async function checkHealth(env: Env): Promise<Health> {
 
 async function readStored(env: Env, now: number) {
   const db = openDatabase(env);
-  const swept = readResult(db)`select at, oldest_due_at as oldestDueAt from sweeps where id = 1`;
+  // Raw: the result of a builder's select has no `meta`, which says how large the database is.
+  const swept = db.run(sql`select at, oldest_due_at as oldestDueAt from sweeps where id = 1`);
   const [found, repeats] = await Promise.all([
     transaction(db, { swept, sizes: earlierSize(db, now) }),
     repeatsRefusals(db),
@@ -103,21 +99,23 @@ export function sizeOf(bytes: number, now: number, earlier?: { bytes: number; da
 
 /** The statement that reads the oldest size within the rate's days. */
 export const earlierSize = (db: Database, now: number) =>
-  read<{ day: number; bytes: number }>(db)`
-    select day, bytes from database_sizes where day >= ${Math.floor(now / dayMs) - rateDays}
-      order by day limit 1`;
+  db
+    .select()
+    .from(databaseSizes)
+    .where(gte(databaseSizes.day, Math.floor(now / dayMs) - rateDays))
+    .orderBy(databaseSizes.day)
+    .limit(1);
 
 /** Records the database's size once an hour; when nearly full, says so and holds who adds most. */
 export async function recordSize(env: Env, now = Date.now()): Promise<number> {
   const db = openDatabase(env);
   const day = Math.floor(now / dayMs);
-  const { meta } = await write(db)`delete from database_sizes where day < ${day - keptDays}`;
+  const old = lt(databaseSizes.day, day - keptDays);
+  const { meta } = await transaction(db, db.delete(databaseSizes).where(old));
   const bytes = meta.size_after;
-  await write(
-    db,
-  )`insert into database_sizes (day, bytes) values (${day}, ${bytes}) on conflict do nothing`;
+  await transaction(db, db.insert(databaseSizes).values({ day, bytes }).onConflictDoNothing());
   tellOfSize(bytes);
-  await holdLargest(db, bytes > holdShare * mostBytes, now);
+  await transaction(db, holdLargest(db, bytes > holdShare * mostBytes, now));
   return bytes;
 }
 

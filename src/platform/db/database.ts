@@ -96,7 +96,7 @@ function refusalOf(error: unknown): Refusal | undefined {
 
 /** Whether D1 still repeats refusals in its errors; false as well if it does not respond. */
 export const repeatsRefusals = (db: Database): Promise<boolean> =>
-  transaction(db, db.all(sql`select ${refuse({ kind: 'unauthenticated' })}`)).then(
+  transaction(db, refuseUnless(db, sql`false`, { kind: 'unauthenticated' })).then(
     () => false,
     (error) => error instanceof Refusal && error.failure.kind === 'unauthenticated',
   );

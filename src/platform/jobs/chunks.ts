@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, listOf, transaction, write } from '../db/database.ts';
+import { type Database, listOf, transaction } from '../db/database.ts';
 import { openDatabase } from '../db/system.ts';
 import { type Budget, inSteps, newBudget } from './budget.ts';
 
@@ -15,7 +15,7 @@ export async function changeInChunks(
 ): Promise<number> {
   let changed = 0;
   await inSteps(budget, async () => {
-    const work = { before: before && write(db)`${before}`, chunk: write(db)`${statement}` };
+    const work = { before: before && db.run(before), chunk: db.run(statement) };
     const { chunk } = await transaction(db, work, { repeatable: true });
     changed += chunk.meta.changes;
     return chunk.meta.changes === rowsPerChunk;
@@ -47,7 +47,7 @@ export function deleteUpTo(before: number, { table, key, time, index }: Timed): 
 /** Runs statements that remove a chunk in one transaction. Returns '' while they find something. */
 export async function untilNone(db: Database, queries: SQL[]): Promise<'' | undefined> {
   if (queries.length === 0) return undefined;
-  const statements = queries.map((query) => write(db)`${query}`);
+  const statements = queries.map((query) => db.run(query));
   const results = await transaction(db, statements, { repeatable: true });
   return results.some(({ meta }) => meta.changes > 0) ? '' : undefined;
 }

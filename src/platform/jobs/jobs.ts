@@ -1,5 +1,6 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Database, jsonList, read, transaction, write } from '../db/database.ts';
+import { lte, type SQL, sql } from 'drizzle-orm';
+import { type Database, transaction } from '../db/database.ts';
+import { jobs as marked } from '../db/schema/jobs.ts';
 import { openDatabase } from '../db/system.ts';
 import { fault } from '../log.ts';
 import { send } from '../queue.ts';
@@ -72,7 +73,7 @@ async function attempt(job: string, work: () => Promise<unknown>): Promise<void>
 
 async function startDue(env: Env, jobs: Jobs, time: Date): Promise<void> {
   const hourly = Object.keys(jobs).filter((name) => !jobs[name]?.isDue);
-  if (time.getUTCMinutes() === 0) await keepWaiting(env, hourly);
+  if (time.getUTCMinutes() === 0 && hourly.length > 0) await keepWaiting(env, hourly);
   const due = await dueJobs(env, jobs);
   await send(
     env.DELIVERIES,
@@ -87,19 +88,24 @@ const keepWaiting = (env: Env, names: string[]) => {
 
 /** The statement that marks jobs as waiting, so that the next minute starts those whose message was lost. */
 export const markWaiting = (db: Database, names: string[]) =>
-  write(
-    db,
-  )`insert into jobs (name) select value from ${jsonList(names)} where true on conflict do nothing`;
+  db
+    .insert(marked)
+    .values(names.map((name) => ({ name })))
+    .onConflictDoNothing();
 
 /** The jobs to run: those whose condition holds, marked ones, and killed ones. */
 async function dueJobs(env: Env, jobs: Jobs): Promise<string[]> {
   const now = Date.now();
-  const conditions = Object.entries(jobs).flatMap(([name, { isDue }]) =>
-    isDue ? [sql`${isDue(now)} as ${sql.identifier(name)}`] : [],
+  const db = openDatabase(env);
+  const conditions = Object.fromEntries(
+    Object.entries(jobs).flatMap(([name, { isDue }]) =>
+      isDue ? [[name, sql<number>`${isDue(now)}`.as(name)]] : [],
+    ),
   );
-  const waiting = sql`(select json_group_array(name) from jobs where leased_until <= ${now}) as waiting`;
-  const [found] = await read<Record<string, unknown>>(openDatabase(env))`
-    select ${sql.join([waiting, ...conditions], sql`, `)}`;
-  const noted: string[] = JSON.parse(String(found?.waiting));
-  return Object.keys(jobs).filter((name) => found?.[name] === 1 || noted.includes(name));
+  const { waiting, found } = await transaction(db, {
+    waiting: db.select({ name: marked.name }).from(marked).where(lte(marked.leasedUntil, now)),
+    found: db.select({ now: sql<number>`1`, isDue: conditions }).from(sql`(select 1)`),
+  });
+  const noted = waiting.map(({ name }) => name);
+  return Object.keys(jobs).filter((name) => found[0]?.isDue[name] === 1 || noted.includes(name));
 }

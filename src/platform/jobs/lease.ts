@@ -1,15 +1,14 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, exists, gt, or, sql } from 'drizzle-orm';
 import {
   type Database,
-  read,
+  excluded,
   refuseUnless,
+  type Statement,
   transaction,
-  type Write,
-  write,
-  writeReturning,
 } from '../db/database.ts';
 import { lostLease } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
+import { jobs } from '../db/schema/jobs.ts';
 import { openDatabase } from '../db/system.ts';
 
 /** Longer than an invocation lives after it has begun its work. */
@@ -19,7 +18,7 @@ export const leaseMs = 45_000;
 export type Lease = {
   db: Database;
   /** Runs repeatable statements under the lease. @throws Refusal: unavailable */
-  commit: (...statements: Write[]) => Promise<number[]>;
+  commit: (...statements: Statement<D1Result>[]) => Promise<number[]>;
 };
 
 /** Runs work that only one invocation may do. Returns 'busy' without running it if another one does. */
@@ -31,23 +30,30 @@ export async function withLease<T>(
   const db = openDatabase(env);
   const holder = newId();
   const now = Date.now();
-  const take = writeReturning<{ name: string }>(db)`
-    insert into jobs (name, holder, leased_until) values (${name}, ${holder}, ${now + leaseMs})
-      on conflict do update set holder = excluded.holder, leased_until = excluded.leased_until
-        where leased_until <= ${now} or holder = excluded.holder
-      returning name`;
+  const take = db
+    .insert(jobs)
+    .values({ name, holder, leasedUntil: now + leaseMs })
+    .onConflictDoUpdate({
+      target: jobs.name,
+      set: { holder: excluded(jobs.holder), leasedUntil: excluded(jobs.leasedUntil) },
+      setWhere: sql`${jobs.leasedUntil} <= ${now} or ${jobs.holder} = ${excluded(jobs.holder)}`,
+    })
+    .returning({ name: jobs.name });
   const taken = await transaction(db, take, { repeatable: true });
   if (taken.length === 0) return 'busy';
   const commit: Lease['commit'] = async (...statements) => {
-    const isOurs = sql`exists (select 1 from jobs where holder = ${holder} and leased_until > ${Date.now()})`;
-    const ours = refuseUnless(db, isOurs, lostLease);
+    const lease = db
+      .select({ name: jobs.name })
+      .from(jobs)
+      .where(and(eq(jobs.holder, holder), gt(jobs.leasedUntil, Date.now())));
+    const ours = refuseUnless(db, exists(lease), lostLease);
     const { done } = await transaction(db, { ours, done: statements }, { repeatable: true });
     return done.map(({ meta }) => meta.changes);
   };
   try {
     return { result: await work({ db, commit }) };
   } finally {
-    const end = write(db)`delete from jobs where name = ${name} and holder = ${holder}`;
+    const end = db.delete(jobs).where(and(eq(jobs.name, name), eq(jobs.holder, holder)));
     await transaction(db, end, { repeatable: true }).catch(() => {}); // it expires
   }
 }
@@ -69,15 +75,31 @@ export async function stepWithLease(
 }
 
 /** Records when something happened by the database's clock, which all machines share, as `check/…`. */
-export const recordTime = (db: Database, name: `check/${string}`, what: string) => write(db)`
-  insert into jobs (name, holder, leased_until)
-  values (${name}, ${what}, cast(unixepoch('subsec') * 1000 as integer)) on conflict do nothing`;
+export const recordTime = (db: Database, name: `check/${string}`, what: string) =>
+  db
+    .insert(jobs)
+    .values({
+      name,
+      holder: what,
+      leasedUntil: sql`cast(unixepoch('subsec') * 1000 as integer)`,
+    })
+    .onConflictDoNothing();
 
 /** The notes under names that match: what, and when. */
-export const selectTimes = (db: Database, names: string) => read<{ what: string; at: number }>(db)`
-  select holder as what, leased_until as at from jobs where name glob ${names} order by at`;
+export const selectTimes = (db: Database, names: string) =>
+  db
+    .select({ what: jobs.holder, at: jobs.leasedUntil })
+    .from(jobs)
+    .where(sql`${jobs.name} glob ${names}`)
+    .orderBy(jobs.leasedUntil);
 
 /** Deletes these notes, and all that are an hour old. */
-export const deleteTimes = (db: Database, names: string) => write(db)`
-  delete from jobs where name glob ${names}
-    or (name glob 'check/*' and leased_until < (unixepoch() - 3600) * 1000)`;
+export const deleteTimes = (db: Database, names: string) =>
+  db
+    .delete(jobs)
+    .where(
+      or(
+        sql`${jobs.name} glob ${names}`,
+        sql`${jobs.name} glob 'check/*' and ${jobs.leasedUntil} < (unixepoch() - 3600) * 1000`,
+      ),
+    );

@@ -10,6 +10,7 @@ import {
   warningOf,
   warningShare,
 } from '../../../src/operator/health/service.ts';
+import { transaction } from '../../../src/platform/db/database.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
 import { listenToLog } from '../../support/log.ts';
@@ -70,7 +71,7 @@ it('a database that is nearly full takes no records of those who add most', asyn
     large.accountId,
     small.accountId,
   );
-  await holdLargest(openDatabase(env), true);
+  await transaction(openDatabase(env), holdLargest(openDatabase(env), true));
   const refused = {
     status: 429,
     message: 'Storage is nearly full, and takes no records of this account for now',
@@ -79,7 +80,7 @@ it('a database that is nearly full takes no records of those who add most', asyn
   expect(await as(large.connection.ingestKey).send(vehicle(), accident())).toMatchObject({
     status: 200,
   });
-  await holdLargest(openDatabase(env), false);
+  await transaction(openDatabase(env), holdLargest(openDatabase(env), false));
   expect(await send(large, 1)).toMatchObject({ status: 200 });
 });
 

@@ -1,6 +1,10 @@
-import { sql } from 'drizzle-orm';
-import { read, transaction } from '../platform/db/database.ts';
+import { and, count, eq, lte, min, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { type Database, transaction } from '../platform/db/database.ts';
 import { createdAtOf } from '../platform/db/ids.ts';
+import { connections } from '../platform/db/schema/accounts.ts';
+import { pulls } from '../platform/db/schema/providers.ts';
+import { webhookHours, webhooks } from '../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { countedHours, hourOf } from '../webhooks/deliveries/read/counts.ts';
 import { maxPendingCounted } from './api/operation.ts';
@@ -54,7 +58,7 @@ export async function metricsText(env: Env): Promise<string> {
 async function measure(env: Env): Promise<Measured> {
   const [health, counted] = await Promise.all([
     checkHealth(env),
-    count(env, Date.now()).catch(() => ({})),
+    counts(env, Date.now()).catch(() => ({})),
   ]);
   const isUp = health.database === 'ok';
   return {
@@ -70,27 +74,14 @@ async function measure(env: Env): Promise<Measured> {
 /** For how many webhooks the hour's counters are read. */
 const maxWebhooks = 10_000;
 
-async function count(env: Env, now: number): Promise<Measured> {
-  const hour = hourOf(now);
-  const upTo = sql`limit ${maxPendingCounted}`;
+async function counts(env: Env, now: number): Promise<Measured> {
   const db = openDatabase(env);
-  const { waits, counts } = await transaction(db, {
+  const { waits, ended, pulled, problems } = await transaction(db, {
     waits: selectWaits(db, now),
-    counts: read<{ [name: string]: number }>(db)`
-    with hour as (
-      select h.delivered, h.failed, h.retried from webhooks w
-      cross join webhook_hours h on h.webhook_id = w.id and h.slot = ${hour % countedHours}
-      where h.hour = ${hour} limit ${maxWebhooks})
-    select
-      (select coalesce(sum(delivered), 0) from hour) as delivered,
-      (select coalesce(sum(failed), 0) from hour) as failed,
-      (select coalesce(sum(retried), 0) from hour) as retried,
-      (select count(*) from (select 1 from pulls where due_at <= ${now} ${upTo})) as pullsDue,
-      (select min(due_at) from pulls where due_at <= ${now}) as pullDueAt,
-      (select count(*) from (
-        select 1 from connections indexed by connections_with_problems where health_status <> 1 ${upTo})) as problems`,
+    ended: selectEnded(db, now),
+    pulled: selectDuePulls(db, now),
+    problems: selectProblems(db),
   });
-  const [counted] = counts;
   const [waiting] = waits.waiting;
   const accident = waiting?.oldestAccident;
   const secondsSince = (at: Value) => (at ? Math.max(0, (now - at) / 1000) : 0);
@@ -103,12 +94,64 @@ async function count(env: Env, now: number): Promise<Measured> {
     ),
     fleet_accidents_in_time_ratio: { 'span="hour"': thisHour.inTime, 'span="day"': day.inTime },
     fleet_deliveries_this_hour: {
-      'outcome="delivered"': counted?.delivered,
-      'outcome="failed"': counted?.failed,
-      'outcome="retried"': counted?.retried,
+      'outcome="delivered"': ended[0]?.delivered,
+      'outcome="failed"': ended[0]?.failed,
+      'outcome="retried"': ended[0]?.retried,
     },
-    fleet_pulls_due: counted?.pullsDue,
-    fleet_pull_oldest_due_seconds: secondsSince(counted?.pullDueAt),
-    fleet_connections_with_problems: counted?.problems,
+    fleet_pulls_due: pulled[0]?.count,
+    fleet_pull_oldest_due_seconds: secondsSince(pulled[0]?.dueAt),
+    fleet_connections_with_problems: problems[0]?.count,
   };
+}
+
+/** How many deliveries have ended in this hour. */
+function selectEnded(db: Database, now: number) {
+  const hour = hourOf(now);
+  const isNow = and(
+    eq(webhookHours.webhookId, webhooks.id),
+    eq(webhookHours.slot, hour % countedHours),
+    eq(webhookHours.hour, hour),
+  );
+  const counted = db
+    .select({
+      delivered: webhookHours.delivered,
+      failed: webhookHours.failed,
+      retried: webhookHours.retried,
+    })
+    .from(webhooks)
+    .crossJoin(webhookHours)
+    .where(isNow)
+    .limit(maxWebhooks)
+    .as('counted');
+  return db
+    .select({
+      delivered: sum(counted.delivered).as('sum_delivered'),
+      failed: sum(counted.failed).as('sum_failed'),
+      retried: sum(counted.retried).as('sum_retried'),
+    })
+    .from(counted);
+}
+
+const sum = (column: SQLiteColumn) => sql<number>`coalesce(sum(${column}), 0)`;
+
+/** How many connections are due to be pulled, and since when the first is. */
+function selectDuePulls(db: Database, now: number) {
+  const due = db
+    .select({ dueAt: pulls.dueAt })
+    .from(pulls)
+    .where(lte(pulls.dueAt, now))
+    .orderBy(pulls.dueAt)
+    .limit(maxPendingCounted)
+    .as('due');
+  return db.select({ count: count(), dueAt: min(due.dueAt) }).from(due);
+}
+
+function selectProblems(db: Database) {
+  const some = db
+    .select({ id: connections.id })
+    .from(connections)
+    .where(sql`${connections.healthStatus} <> 1`)
+    .limit(maxPendingCounted)
+    .as('some');
+  return db.select({ count: count() }).from(some);
 }

@@ -1,9 +1,11 @@
-import { sql } from 'drizzle-orm';
+import { and, desc, eq, ne, not, type SQLWrapper, sql } from 'drizzle-orm';
 import type * as v from 'valibot';
 import { nobody } from '../accounts/accounts.ts';
 import { config } from '../platform/config.ts';
-import { read, readResult, transaction } from '../platform/db/database.ts';
+import { type Database, transaction } from '../platform/db/database.ts';
 import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
+import { accounts, connections } from '../platform/db/schema/accounts.ts';
+import { moves } from '../platform/db/schema/jobs.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
 import { timestamp } from '../platform/fields.ts';
@@ -33,7 +35,7 @@ export async function status(
   now = Date.now(),
 ): Promise<v.InferInput<typeof StatusReport>> {
   const [health, found] = await Promise.all([checkHealth(env), deliveryStatus(env, now)]);
-  const { waits, failing, accidents, connections, uncovered, deletions, moves, encrypted } = found;
+  const { waits, failing, accidents, encrypted, ...listed } = found;
   const [waiting] = waits.waiting;
   const pending = Math.min(waiting?.pending ?? 0, maxPendingCounted);
   const due = Math.min(waiting?.due ?? 0, maxPendingCounted);
@@ -55,10 +57,7 @@ export async function status(
     paused: failing.flatMap(({ pausedSince, ...one }) =>
       pausedSince !== null && pausedSince <= now - pausedAfterMs ? [{ ...one, pausedSince }] : [],
     ),
-    connections,
-    uncovered,
-    deletions,
-    moves: moves.map(({ isOverdue, ...move }) => ({ ...move, isOverdue: isOverdue === 1 })),
+    ...listed,
     headerKeys,
   };
 }
@@ -93,63 +92,127 @@ async function deliveryStatus(env: Env, now: number) {
   const db = openDatabase(env);
   return transaction(db, {
     waits: selectWaits(db, now),
-    accidents: read<Omit<DeliveryStatus['accidents'][number], 'createdAt'>>(db)`
-        with ${pendingWebhooks}
-        select d.id as deliveryId, d.webhook_id as webhookId, a.id as accountId, a.name as account, d.level,
-          (select url from webhooks where id = d.webhook_id) as url, d.attempts, d.next_attempt_at as nextAttemptAt
-        from (
-          select d.* from hooks cross join deliveries d indexed by deliveries_due
-            on d.webhook_id = hooks.id and d.status = 'pending' and d.priority = 0 and d.id < ${firstIdAt(now - accidentWaitsMs)}
-          limit ${maxPendingCounted}) d
-        cross join accounts a on a.id = d.account_id order by d.id limit ${maxListed}`,
-    failing: read<Failing>(db)`
-        with ailing as (
-          select webhook_id, failures, iif(open_until > ${now}, open_until, null) as open_until,
-            paused_since, last_failure
-          from (select * from webhook_health limit 10000) order by failures desc limit 1000),
-        counted as (
-          select *, (
-            select count(*) from (
-              select finished_at from deliveries indexed by deliveries_failed
-              where status = 'failed' and webhook_id = ailing.webhook_id
-              order by id desc limit ${maxFailedCounted})
-            where finished_at >= ${now - dayMs}) as failed
-          from ailing),
-        worst as (
-          select w.id as webhookId, w.url, a.id as accountId, a.name as account, failed, failures,
-            c.open_until as openUntil, c.paused_since as pausedSince,
-            iif(c.last_failure is null, null, json_object('kind', c.last_failure->>'result',
-              'status', c.last_failure->>'status')) as lastFailure
-          from counted c join webhooks w on w.id = c.webhook_id join accounts a on a.id = w.account_id
-          where failed > 0 or failures > 0
-          order by failures > 0 desc, failed desc, failures desc, w.id limit ${maxListed})
-        select *, (
-            select coalesce(sum(failed + retried), 0) from webhook_hours
-            where webhook_id = webhookId and hour > ${hourOf(now) - shownHours}) as failedAttempts, (
-            select count(*) from (
-              select 1 from deliveries indexed by deliveries_retrying
-              where status = 'pending' and attempts > 0 and webhook_id = webhookId limit ${maxFailedCounted})) as retrying,
-          max(coalesce(openUntil, 0), ${firstDueOf(sql`webhookId`)}) as nextAttemptAt
-        from worst order by failures > 0 desc, failed desc, failures desc, webhookId`,
-    connections: read<DeliveryStatus['connections'][number]>(db)`
-        select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name,
-          c.health_status as healthStatus, c.last_pulled_at as lastPulledAt
-        from connections c indexed by connections_with_problems join accounts a on a.id = c.account_id
-        where c.health_status <> 1 limit ${maxListed}`,
-    uncovered: read<DeliveryStatus['uncovered'][number]>(db)`
-        select c.id as connectionId, a.id as accountId, a.name as account, coalesce(c.name, c.tsp) as name
-        from (select * from connections order by id desc limit ${maxPendingCounted}) c
-        join accounts a on a.id = c.account_id and a.status = 'active'
-        where not ${isCovered(env)} and ${needsCover} limit ${maxListed}`,
+    accidents: selectAccidents(db, now),
+    failing: selectFailing(db, now),
+    connections: db
+      .select({
+        ...ofConnection(connections),
+        healthStatus: connections.healthStatus,
+        lastPulledAt: connections.lastPulledAt,
+      })
+      .from(connections)
+      .innerJoin(accounts, eq(accounts.id, connections.accountId))
+      .where(sql`${connections.healthStatus} <> 1`)
+      .limit(maxListed),
+    uncovered: selectUncovered(env, db),
     deletions: failedDeletions(db),
-    moves: read<Omit<DeliveryStatus['moves'][number], 'isOverdue'> & { isOverdue: number }>(db)`
-        select a.id as accountId, a.name as account, move->>'to' as "to", state, move->>'since' as since,
-          move->>'since' + 1000 * (move->>'seconds') < ${now} as isOverdue
-        from moves join accounts a on a.id = account_id
-        where state <> 'arriving' limit ${maxListed}`,
+    moves: selectMoves(db, now),
     encrypted: countEncrypted(db),
   });
 }
+
+/** The columns of a connection and its account in lists. */
+const ofConnection = ({ id, name, tsp }: { [column in 'id' | 'name' | 'tsp']: SQLWrapper }) => ({
+  connectionId: sql<string>`${id}`.as('connection_id'),
+  accountId: accounts.id,
+  account: accounts.name,
+  name: sql<string>`coalesce(${name}, ${tsp})`.as('connection_name'),
+});
+
+function selectUncovered(env: Env, db: Database) {
+  const newest = db
+    .select()
+    .from(connections)
+    .orderBy(desc(connections.id))
+    .limit(maxPendingCounted)
+    .as('c');
+  return db
+    .select(ofConnection(newest))
+    .from(newest)
+    .innerJoin(accounts, and(eq(accounts.id, newest.accountId), eq(accounts.status, 'active')))
+    .where(and(not(isCovered(env)), needsCover))
+    .limit(maxListed);
+}
+
+function selectMoves(db: Database, now: number) {
+  const { move, state, accountId } = moves;
+  const due = sql`${move}->>'since' + 1000 * (${move}->>'seconds')`;
+  return db
+    .select({
+      accountId: accounts.id,
+      account: accounts.name,
+      to: sql<string>`${move}->>'to'`.as('to'),
+      state,
+      since: sql<number>`${move}->>'since'`.as('since'),
+      isOverdue: sql<boolean>`${due} < ${now}`.mapWith(Boolean).as('is_overdue'),
+    })
+    .from(moves)
+    .innerJoin(accounts, eq(accounts.id, accountId))
+    .where(ne(state, 'arriving'))
+    .limit(maxListed);
+}
+
+// Raw: a recursive part seeks from webhook to webhook, and an index is named.
+const selectAccidents = (db: Database, now: number) =>
+  db.all<Omit<DeliveryStatus['accidents'][number], 'createdAt'>>(sql`
+    with ${pendingWebhooks}
+    select d.id as deliveryId, d.webhook_id as webhookId, a.id as accountId, a.name as account,
+      d.level, (select url from webhooks where id = d.webhook_id) as url, d.attempts,
+      d.next_attempt_at as nextAttemptAt
+    from (
+      select d.*
+      from hooks
+      cross join deliveries d indexed by deliveries_due
+        on d.webhook_id = hooks.id and d.status = 'pending' and d.priority = 0
+          and d.id < ${firstIdAt(now - accidentWaitsMs)}
+      limit ${maxPendingCounted}) d
+    cross join accounts a on a.id = d.account_id
+    order by d.id
+    limit ${maxListed}`);
+
+// Raw: indexes are named, and each part is counted up to a limit.
+const selectFailing = (db: Database, now: number) =>
+  db.all<Failing>(sql`
+    with
+      ailing as (
+        select webhook_id, failures, iif(open_until > ${now}, open_until, null) as open_until,
+          paused_since, last_failure
+        from (select * from webhook_health limit 10000)
+        order by failures desc
+        limit 1000),
+      counted as (
+        select *, (
+          select count(*) from (
+            select finished_at
+            from deliveries indexed by deliveries_failed
+            where status = 'failed' and webhook_id = ailing.webhook_id
+            order by id desc
+            limit ${maxFailedCounted})
+          where finished_at >= ${now - dayMs}) as failed
+        from ailing),
+      worst as (
+        select w.id as webhookId, w.url, a.id as accountId, a.name as account, failed, failures,
+          c.open_until as openUntil, c.paused_since as pausedSince,
+          iif(c.last_failure is null, null, json_object('kind', c.last_failure->>'result',
+            'status', c.last_failure->>'status')) as lastFailure
+        from counted c
+        join webhooks w on w.id = c.webhook_id
+        join accounts a on a.id = w.account_id
+        where failed > 0 or failures > 0
+        order by failures > 0 desc, failed desc, failures desc, w.id
+        limit ${maxListed})
+    select *, (
+        select coalesce(sum(failed + retried), 0)
+        from webhook_hours
+        where webhook_id = webhookId and hour > ${hourOf(now) - shownHours}) as failedAttempts, (
+        select count(*) from (
+          select 1
+          from deliveries indexed by deliveries_retrying
+          where status = 'pending' and attempts > 0 and webhook_id = webhookId
+          limit ${maxFailedCounted})) as retrying,
+      max(coalesce(openUntil, 0), ${firstDueOf(sql`webhookId`)}) as nextAttemptAt
+    from worst
+    order by failures > 0 desc, failed desc, failures desc, webhookId`);
 
 type Failing = Omit<DeliveryStatus['failing'][number], 'lastFailure'> & {
   lastFailure: string | null;
@@ -162,11 +225,17 @@ type Counted = { accounts: number; events: number };
 export async function showCell(env: Env, now = Date.now()): Promise<Cell> {
   const db = openDatabase(env);
   const yesterday = (Math.floor(now / dayMs) - 1) * 24;
-  const counts = readResult(db)`
+  // Raw: the result of a builder's select has no `meta`, which says how large the database is.
+  const counts = db.run(sql`
     select count(*) as accounts,
       coalesce(sum(k.risk_1 + k.risk_2 + k.risk_3 + k.risk_4 + k.risk_5), 0) as events
-    from (select id from accounts where id <> ${nobody} and status <> 'moved' limit ${maxAccountsCounted}) a
-    left join event_counts k on k.account_id = a.id and k.hours = 24 and k.start = ${yesterday}`;
+    from (
+      select id
+      from accounts
+      where id <> ${nobody} and status <> 'moved'
+      limit ${maxAccountsCounted}) a
+    left join event_counts k
+      on k.account_id = a.id and k.hours = 24 and k.start = ${yesterday}`);
   const { counted, sizes } = await transaction(db, {
     counted: counts,
     sizes: earlierSize(db, now),

@@ -1,6 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Database, type Results, read } from '../platform/db/database.ts';
+import { and, gt, type SQL, sql, sum } from 'drizzle-orm';
+import type { Database, Results } from '../platform/db/database.ts';
 import { firstIdAt } from '../platform/db/ids.ts';
+import { webhookHours } from '../platform/db/schema/webhooks.ts';
 import { pendingWebhooks } from '../webhooks/deliveries/due.ts';
 import { promptMs } from '../webhooks/deliveries/policy.ts';
 import { hourOf, shownHours } from '../webhooks/deliveries/read/counts.ts';
@@ -16,27 +17,40 @@ type Waiting = {
   late: number;
 };
 
-type Hour = { hour: number; accidents: number; inTime: number };
-
 /** Selects what waits, 10,000 of each type, and how many accidents each of 24 hours had: 10,000 rows at most. */
 export const selectWaits = (db: Database, now: number) => {
   const waiting = (priorities: SQL) => sql`
     select * from (
-      select d.* from hooks cross join deliveries d indexed by deliveries_due
+      select d.*
+      from hooks
+      cross join deliveries d indexed by deliveries_due
         on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in ${priorities}
       limit ${maxPendingCounted})`;
+  const isLate = sql`priority = 0 and attempts = 0 and id < ${firstIdAt(now - promptMs)}
+    and ${isFirst(sql`d`)}`;
+  const { hour, accidents, accidentsInTime } = webhookHours;
+  const hours = db
+    .select({ hour, accidents, inTime: accidentsInTime })
+    .from(webhookHours)
+    .where(and(sql`${accidents} > 0`, gt(hour, hourOf(now) - shownHours)))
+    .limit(maxPendingCounted)
+    .as('hours');
   return {
-    waiting: read<Waiting>(db)`
+    // Raw: a recursive part seeks from webhook to webhook, and an index is named.
+    waiting: db.all<Waiting>(sql`
       with ${pendingWebhooks}
-      select count(*) as pending, coalesce(sum(next_attempt_at <= ${now}), 0) as due, min(id) as oldest,
-        min(iif(priority = 0, id, null)) as oldestAccident,
-        coalesce(sum(priority = 0 and attempts = 0 and id < ${firstIdAt(now - promptMs)} and ${isFirst(sql`d`)}), 0) as late
-      from (${waiting(sql`(0)`)} union all ${waiting(sql`(1, 2, 3)`)}) d`,
-    hours: read<Hour>(db)`
-      select hour, sum(accidents) as accidents, sum(accidents_in_time) as inTime from (
-        select hour, accidents, accidents_in_time from webhook_hours indexed by webhook_hours_of_accidents
-        where accidents > 0 and hour > ${hourOf(now) - shownHours} limit ${maxPendingCounted})
-      group by hour`,
+      select count(*) as pending, coalesce(sum(next_attempt_at <= ${now}), 0) as due,
+        min(id) as oldest, min(iif(priority = 0, id, null)) as oldestAccident,
+        coalesce(sum(${isLate}), 0) as late
+      from (${waiting(sql`(0)`)} union all ${waiting(sql`(1, 2, 3)`)}) d`),
+    hours: db
+      .select({
+        hour: hours.hour,
+        accidents: sum(hours.accidents).mapWith(Number).as('sum_of_accidents'),
+        inTime: sum(hours.inTime).mapWith(Number).as('sum_in_time'),
+      })
+      .from(hours)
+      .groupBy(hours.hour),
   };
 };
 

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../accounts/accounts.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
-import { read } from '../platform/db/database.ts';
+import { transaction } from '../platform/db/database.ts';
 import { leads } from '../platform/db/leads.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
@@ -22,16 +22,19 @@ export async function findDeliveries(
   by: { eventId: string } | { vin: string },
   now = Date.now(),
 ): Promise<FoundDelivery[]> {
+  const db = openDatabase(env);
   const events =
     'eventId' in by
       ? sql`select ${by.eventId} as event_id, 0`
       : withVin(vinOf(by.vin) || by.vin, now - backMs);
-  const notified = await read<Notified>(openDatabase(env))`
+  // Raw: records of two kinds in one order, found by an index on an expression.
+  const select = db.all<Notified>(sql`
     select a.id as accountId, a.name as account, e.event_id as eventId
     from (${events} order by 2 desc limit ${maxEvents}) e
     cross join accounts a on a.id = coalesce(
       (select account_id from safety_events where id = e.event_id),
-      (select account_id from notifications where event_id = e.event_id limit 1))`;
+      (select account_id from notifications where event_id = e.event_id limit 1))`);
+  const notified = await transaction(db, select);
   const found = await Promise.all(
     notified.map(async (one) => {
       const { deliveries } = await deliveriesOf(env, operatorIn(one.accountId), one.eventId);
@@ -42,9 +45,13 @@ export async function findDeliveries(
 }
 
 const withVin = (vin: string, since: number): SQL => sql`
-  select e.id as event_id, e.started_at from accounts a
+  select e.id as event_id, e.started_at
+  from accounts a
   cross join vehicles v on v.account_id = a.id and v.vin = ${vin}
-  cross join safety_events e on ${leads(sql`e.vehicle_id`, sql`v.id`)} and e.started_at >= ${since}
+  cross join safety_events e
+    on ${leads(sql`e.vehicle_id`, sql`v.id`)} and e.started_at >= ${since}
   union all
-  select d.id, d.event_time from accounts a
-  cross join accidents d on d.account_id = a.id and d.event_time >= ${since} and d.vin = ${vin}`;
+  select d.id, d.event_time
+  from accounts a
+  cross join accidents d
+    on d.account_id = a.id and d.event_time >= ${since} and d.vin = ${vin}`;

@@ -15,10 +15,11 @@ export async function changeInChunks(
 ): Promise<number> {
   let changed = 0;
   await inSteps(budget, async () => {
-    const work = { before: before && db.run(before), chunk: db.run(statement) };
-    const { chunk } = await transaction(db, work, { repeatable: true });
-    changed += chunk.meta.changes;
-    return chunk.meta.changes === rowsPerChunk;
+    const work = [before, statement].flatMap((query) => (query ? db.run(query) : []));
+    const results = await transaction(db, work, { repeatable: true });
+    const { changes = 0 } = results.at(-1)?.meta ?? {};
+    changed += changes;
+    return changes === rowsPerChunk;
   });
   return changed;
 }

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { auditLog } from '../../platform/db/schema/accounts.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { deleteUpTo, pruning, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 
@@ -14,17 +15,14 @@ const surplusEntries: SQL = sql`
       union all
       select (select min(account_id) from audit_log where account_id > owners.id)
       from owners where owners.id is not null)
-    select l.account_id, l.seq from owners cross join audit_log l on l.account_id = owners.id
+    select l.account_id, l.seq
+    from owners
+    cross join audit_log l on l.account_id = owners.id
       and l.seq <= (select max(seq) from audit_log where account_id = owners.id) - ${maxAuditEntries}
     limit ${rowsPerChunk})`;
 
 /** Deletes audit entries older than a year, and an account's oldest beyond 100,000. */
 export const pruneAudit = pruning((now) => [
-  deleteUpTo(now - auditDays * dayMs, {
-    table: 'audit_log',
-    key: ['account_id', 'seq'],
-    time: 'at',
-    index: 'audit_log_by_time',
-  }),
+  deleteUpTo(auditLog.at, now - auditDays * dayMs),
   surplusEntries,
 ]);

@@ -5,7 +5,7 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { type Table, tables } from './tables.ts';
 
 /** The tables whose ids lead to an account by their `account_id`. */
-const parents: { [owner in Table['owner']]?: string } = {
+const parents: { [owner: string]: string } = {
   connection_id: 'connections',
   webhook_id: 'webhooks',
   user_id: 'portal_users',

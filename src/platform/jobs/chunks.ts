@@ -1,5 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Database, listOf, transaction } from '../db/database.ts';
+import { indexesOn, keyOf } from '../db/keys.ts';
 import { openDatabase } from '../db/system.ts';
 import { type Budget, inSteps, newBudget } from './budget.ts';
 
@@ -36,13 +38,16 @@ export const pruning = (statements: (now: number) => SQL[]) =>
     { statements },
   );
 
-type Timed = { table: string; key: string[]; time: string; index: string };
-
-/** The statement that deletes a chunk of the rows whose time is `before` or earlier. */
-export function deleteUpTo(before: number, { table, key, time, index }: Timed): SQL {
-  const [from, by, at] = [table, index, time].map((name) => sql.identifier(name));
-  return sql`delete from ${from} where (${listOf(key)}) in (
-    select ${listOf(key)} from ${from} indexed by ${by} where ${at} <= ${before} limit ${rowsPerChunk})`;
+/** The statement that deletes a chunk of the rows whose `time` is `before` or earlier, by an index on it. */
+export function deleteUpTo(time: SQLiteColumn, before: number): SQL {
+  const { table } = time;
+  const key = listOf(keyOf(table).map(({ name }) => name));
+  const by = sql.identifier(indexesOn(time)[0]?.name ?? '');
+  return sql`
+    delete from ${table} where (${key}) in (
+      select ${key} from ${table} indexed by ${by}
+      where ${time} <= ${before}
+      limit ${rowsPerChunk})`;
 }
 
 /** Runs statements that remove a chunk in one transaction. Returns '' while they find something. */

@@ -45,9 +45,9 @@ export const webhooks = sqliteTable(
     description: text(),
   },
   (t) => [
+    uniqueIndex('webhooks_by_id').on(t.accountId, t.id),
     uniqueIndex('webhooks_by_url').on(t.accountId, t.normalisedUrl),
     index('webhooks_by_account').on(t.accountId, t.createdAt, t.id),
-    uniqueIndex('webhooks_by_id').on(t.accountId, t.id),
     index('webhooks_paused').on(t.id).where(sql`${t.pausedAt} is not null`),
   ],
 );

@@ -1,0 +1,87 @@
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import {
+  auditLog,
+  connections,
+  invitations,
+  mailFeeds,
+  mailRules,
+  portalUsers,
+  sentForms,
+  sessions,
+  signInLinks,
+  tokens,
+} from './accounts.ts';
+import { evidence } from './evidence.ts';
+import {
+  accidents,
+  changes,
+  drivers,
+  erasedDrivers,
+  safetyEvents,
+  trips,
+  vehicles,
+} from './fleet.ts';
+import { archivedDays, exports } from './jobs.ts';
+import { connectLinks, pullRefusals, pulls } from './providers.ts';
+import { removedPeople, signInDomains, singleSignOn } from './single-sign-on.ts';
+import { eventCounting, eventCounts, eventCountsDue } from './trends.ts';
+import {
+  alertChannels,
+  alertMessages,
+  alertsSent,
+  deliveries,
+  fanOuts,
+  notifications,
+  webhookConnections,
+  webhookHealth,
+  webhookHours,
+  webhooks,
+} from './webhooks.ts';
+
+/**
+ * The column by which the rows of each table belong to an account: its id, or that of a connection, webhook or user of
+ * it. They move with the account, and are deleted with it in the opposite order: rows come after those that they refer
+ * to. Elsewhere are `accounts`, `deletions` and `moves`, which the last step writes, and `names`, which triggers keep.
+ */
+export const owners: SQLiteColumn[] = [
+  connections.accountId,
+  webhooks.accountId,
+  portalUsers.accountId,
+  pulls.accountId,
+  accidents.accountId,
+  alertChannels.accountId,
+  alertMessages.accountId,
+  alertsSent.accountId,
+  archivedDays.accountId,
+  auditLog.accountId,
+  changes.accountId,
+  connectLinks.accountId,
+  deliveries.webhookId,
+  drivers.accountId,
+  erasedDrivers.connectionId,
+  evidence.accountId,
+  exports.accountId,
+  fanOuts.accountId,
+  invitations.accountId,
+  mailFeeds.accountId,
+  mailRules.accountId,
+  notifications.accountId,
+  pullRefusals.connectionId,
+  removedPeople.accountId,
+  safetyEvents.connectionId,
+  sentForms.accountId,
+  sessions.userId,
+  signInDomains.accountId,
+  signInLinks.userId,
+  singleSignOn.accountId,
+  tokens.accountId,
+  trips.accountId,
+  vehicles.connectionId,
+  webhookConnections.connectionId,
+  webhookHealth.webhookId,
+  webhookHours.webhookId,
+  // Copied events mark their hours as due, so that these come last.
+  eventCounting.accountId,
+  eventCounts.accountId,
+  eventCountsDue.accountId,
+];

@@ -15,7 +15,7 @@ import { refusalIn } from '../platform/errors.ts';
 import { refuseIfMoved } from './accounts.ts';
 import type { PortalUser } from './people.ts';
 import { isSecret, newSecret, withCell } from './secrets.ts';
-import { addSession, mustUseProvider } from './single-sign-on.ts';
+import { mustUseProvider } from './single-sign-on.ts';
 import { hashToken } from './tokens/format.ts';
 
 export const linkMs = 15 * 60_000;
@@ -171,6 +171,23 @@ export async function signIn(env: Env, link: string, key = ''): Promise<string |
   await refuseIfMoved(env);
   return undefined;
 }
+
+/** The statement that adds a session of the person whom a condition finds. */
+export const addSession = (
+  db: Database,
+  { hash, expiresAt }: { hash: string; expiresAt: number },
+  which: SQL | undefined,
+) =>
+  db.insert(sessions).select(
+    db
+      .select({
+        hash: sql<string>`${hash}`.as('hash'),
+        userId: portalUsers.id,
+        expiresAt: sql<number>`${expiresAt}`.as('expires_at'),
+      })
+      .from(portalUsers)
+      .where(which),
+  );
 
 /** Ends one session, or with `everywhere` all sessions of its user. */
 export async function signOut(

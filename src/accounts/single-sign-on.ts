@@ -5,11 +5,9 @@ import {
   gt,
   inArray,
   isNotNull,
-  lte,
   ne,
   notExists,
   notInArray,
-  type SQL,
   sql,
 } from 'drizzle-orm';
 import { seal, unseal } from '../platform/crypto.ts';
@@ -20,21 +18,13 @@ import {
   refuseUnless,
   transaction,
 } from '../platform/db/database.ts';
-import {
-  asCaller,
-  type Caller,
-  ofActiveAccount,
-  refuseUnlessActive,
-} from '../platform/db/guard.ts';
-import { newId } from '../platform/db/ids.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { accounts, portalUsers, sessions } from '../platform/db/schema/accounts.ts';
 import { signInDomains, singleSignOn } from '../platform/db/schema/single-sign-on.ts';
-import { useOnce } from '../platform/db/sent-forms.ts';
 import { openDatabase } from '../platform/db/system.ts';
-import { dayMs, hourMs } from '../platform/durations.ts';
+import { hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { audit } from './audit/write.ts';
-import { newSecret } from './secrets.ts';
 import { hashToken } from './tokens/format.ts';
 
 export const maxDomains = 10;
@@ -256,99 +246,10 @@ export async function findProvider(
   return { ...found, secret };
 }
 
-const isProven = (domain: string) =>
+export const isProven = (domain: string) =>
   and(eq(signInDomains.domain, domain), isNotNull(signInDomains.provenAt));
 
 export const domainOf = (email: string): string => email.slice(email.indexOf('@') + 1);
-
-export const startAgain =
-  'This sign-in was used, has expired, or began in another browser. Start again.';
-
-/** Who signs in: the address and subject that the provider confirmed, and by which attempt. */
-export type Confirmed = { email: string; subject: string; attempt: string };
-
-/**
- * Starts a session of the person whom the account's provider has confirmed, once for each attempt. Returns its secret.
- * @throws Refusal: invalid, if the domain is not proven, nobody has invited them, or somebody else had the address
- * before; unavailable
- */
-export async function signInByProvider(
-  env: Env,
-  accountId: string,
-  { email, subject, attempt }: Confirmed,
-): Promise<string> {
-  const secret = await newSecret(env, 'session');
-  const now = Date.now();
-  const db = openDatabase(env);
-  const service = { service: true as const, accountId };
-  const person = and(eq(portalUsers.email, email), eq(portalUsers.accountId, accountId));
-  const known = await hashToken(subject);
-  const [session, removed] = [await hashToken(secret), await removedHash(accountId, email)];
-  const people = (which: SQL | undefined) =>
-    db.select({ id: portalUsers.id }).from(portalUsers).where(which);
-  await transaction(db, [
-    refuseUnlessActive(db, sql`${accountId}`),
-    useOnce(db, accountId, attempt, startAgain),
-    refuseUnless(
-      db,
-      exists(
-        db
-          .select({ domain: signInDomains.domain })
-          .from(signInDomains)
-          .where(and(eq(signInDomains.accountId, accountId), isProven(domainOf(email)))),
-      ),
-      `The provider confirmed ${email}, but ${domainOf(email)} is not a proven domain of this account.`,
-    ),
-    // The builder's insert of a query names all columns, also those with a default.
-    db.run(sql`
-      insert into portal_users (id, account_id, email, created_at, role)
-      select ${newId()}, account_id, ${email}, ${now}, role
-      from single_sign_on
-      where account_id = ${accountId} and role is not null
-        and not exists ${people(person)}
-        and not exists (
-          select 1 from removed_people where account_id = ${accountId} and hash = ${removed})
-        and ${db.$count(portalUsers, eq(portalUsers.accountId, accountId))} < ${maxNewcomers}`),
-    audit(db, service, 'created', 'portal_users', and(person, sql`changes() > 0`)),
-    refuseUnless(
-      db,
-      exists(people(person)),
-      `Nobody has invited ${email} to this account. Ask one of its admins.`,
-    ),
-    refuseUnless(
-      db,
-      exists(people(and(person, sql`coalesce(${portalUsers.subject}, ${known}) = ${known}`))),
-      `The provider knew somebody else by ${email} before. Ask an admin to invite you again, who accepts you so.`,
-    ),
-    db
-      .update(portalUsers)
-      .set({
-        lastSignInAt: now,
-        confirmedAt: sql`coalesce(${portalUsers.confirmedAt}, ${now})`,
-        subject: known,
-      })
-      .where(person),
-    addSession(db, { hash: session, expiresAt: now + providerSessionMs }, person),
-  ]);
-  return secret;
-}
-
-/** The statement that adds a session of the person whom a condition finds. */
-export const addSession = (
-  db: Database,
-  { hash, expiresAt }: { hash: string; expiresAt: number },
-  which: SQL | undefined,
-) =>
-  db.insert(sessions).select(
-    db
-      .select({
-        hash: sql<string>`${hash}`.as('hash'),
-        userId: portalUsers.id,
-        expiresAt: sql<number>`${expiresAt}`.as('expires_at'),
-      })
-      .from(portalUsers)
-      .where(which),
-  );
 
 /** By which somebody who was removed is known. */
 export const removedHash = (accountId: string, email: string): Promise<string> =>
@@ -406,66 +307,3 @@ const provenByOthers = (db: Database, accountId: string, domains: string[]) =>
         ne(signInDomains.accountId, accountId),
       ),
     );
-
-/** How long after DNS last named the account a domain is checked again, then how often, and when it expires. */
-export const proof = { checkedAfterMs: 7 * dayMs, repeatedMs: dayMs, expiresMs: 14 * dayMs };
-
-/** A domain whose proof is checked again. */
-export type DueDomain = { accountId: string; domain: string; provenAt: number };
-
-/** Proven domains whose DNS is to be asked again. */
-export function domainsToCheck(env: Env, now: number, limit: number): Promise<DueDomain[]> {
-  const db = openDatabase(env);
-  return transaction(
-    db,
-    db
-      .select({
-        accountId: signInDomains.accountId,
-        domain: signInDomains.domain,
-        provenAt: sql<number>`${signInDomains.provenAt}`,
-      })
-      .from(signInDomains)
-      .where(
-        and(
-          lte(signInDomains.provenAt, now - proof.checkedAfterMs),
-          lte(signInDomains.checkedAt, now - proof.repeatedMs),
-          ofActiveAccount(sql`${signInDomains.accountId}`),
-        ),
-      )
-      .limit(limit),
-  );
-}
-
-/** Until when a domain counts as proven: DNS that does not respond is no other than DNS without the record. */
-export const provenAfter = (provenAt: number, isFound: boolean, now: number): number | null =>
-  isFound ? now : now - provenAt >= proof.expiresMs ? null : provenAt;
-
-/** Records what DNS says of domains. */
-export async function noteChecks(
-  env: Env,
-  checks: (DueDomain & { isFound: boolean })[],
-  now: number,
-): Promise<void> {
-  if (checks.length === 0) return;
-  const db = openDatabase(env);
-  const statements = checks.flatMap(({ accountId, domain, provenAt, isFound }) => {
-    const service = { service: true as const, accountId };
-    const next = provenAfter(provenAt, isFound, now);
-    const which = and(
-      eq(signInDomains.accountId, accountId),
-      eq(signInDomains.domain, domain),
-      eq(signInDomains.provenAt, provenAt),
-      ofActiveAccount(sql`${accountId}`),
-    );
-    const found = db.select({ domain: signInDomains.domain }).from(signInDomains).where(which);
-    return [
-      next === null
-        ? audit(db, service, 'changed', 'single_sign_on', exists(found), [
-            `no longer proven: ${domain}`,
-          ])
-        : undefined,
-      db.update(signInDomains).set({ provenAt: next, checkedAt: now }).where(which),
-    ];
-  });
-  await transaction(db, statements);
-}

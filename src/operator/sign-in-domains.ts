@@ -1,4 +1,4 @@
-import { domainsToCheck, noteChecks } from '../accounts/single-sign-on.ts';
+import { domainsToCheck, noteChecks } from '../accounts/domain-checks.ts';
 import { config } from '../platform/config.ts';
 import { inSteps, newBudget } from '../platform/jobs/budget.ts';
 import { parsedJson } from '../providers/read.ts';

@@ -1,14 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { auditDays, maxAuditEntries } from '../../src/accounts/audit/prune.ts';
+import { proof } from '../../src/accounts/domain-checks.ts';
 import { maxInvitationsPerDay } from '../../src/accounts/people.ts';
 import { deadTokenDays } from '../../src/accounts/prune.ts';
 import { linkMs, sessionMs } from '../../src/accounts/sessions.ts';
-import {
-  maxDomains,
-  maxNewcomers,
-  proof,
-  providerSessionMs,
-} from '../../src/accounts/single-sign-on.ts';
+import { maxDomains, maxNewcomers, providerSessionMs } from '../../src/accounts/single-sign-on.ts';
 import { maxConnectionsOfToken } from '../../src/accounts/tokens/connections.ts';
 import { maxApiTokens, maxIngestKeys } from '../../src/accounts/tokens/service.ts';
 import guide from '../../src/docs/guides/limits.md?raw';

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { proof, provenAfter } from '../../src/accounts/single-sign-on.ts';
+import { proof, provenAfter } from '../../src/accounts/domain-checks.ts';
 import { checkDomains } from '../../src/operator/sign-in-domains.ts';
 import { dayMs } from '../../src/platform/durations.ts';
 import { receiver } from '../support/receiver.ts';

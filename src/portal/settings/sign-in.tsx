@@ -1,9 +1,9 @@
 import * as v from 'valibot';
+import { proof } from '../../accounts/domain-checks.ts';
 import {
   findProvider,
   findSingleSignOn,
   maxDomains,
-  proof,
   saveSingleSignOn,
 } from '../../accounts/single-sign-on.ts';
 import { recordFor, recordName, textsAt } from '../../operator/sign-in-domains.ts';

@@ -1,13 +1,12 @@
 import { deleteCookie, setCookie } from 'hono/cookie';
 import { refuseIfMoved } from '../../accounts/accounts.ts';
 import { secretIn, withCell } from '../../accounts/secrets.ts';
+import { signInByProvider, startAgain } from '../../accounts/sign-in-by-provider.ts';
 import {
   domainOf,
   findProvider,
   type Provider,
   providerSessionMs,
-  signInByProvider,
-  startAgain,
 } from '../../accounts/single-sign-on.ts';
 import { recordName, textsAt } from '../../operator/sign-in-domains.ts';
 import { encodeByProvider, providerHeader } from '../../platform/cells.ts';

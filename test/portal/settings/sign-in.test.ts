@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import * as oauth from 'oauth4webapi';
-import { providerSessionMs, signInByProvider } from '../../../src/accounts/single-sign-on.ts';
+import { signInByProvider } from '../../../src/accounts/sign-in-by-provider.ts';
+import { providerSessionMs } from '../../../src/accounts/single-sign-on.ts';
 import { byProviderIn } from '../../../src/platform/cells.ts';
 import { refusalIn } from '../../../src/platform/errors.ts';
 import { reEncrypt } from '../../../src/platform/jobs/re-encrypt.ts';

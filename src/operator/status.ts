@@ -1,4 +1,4 @@
-import { and, desc, eq, ne, not, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, count, desc, eq, ne, not, type SQLWrapper, sql } from 'drizzle-orm';
 import type * as v from 'valibot';
 import { nobody } from '../accounts/accounts.ts';
 import { config } from '../platform/config.ts';
@@ -6,6 +6,7 @@ import { type Database, transaction } from '../platform/db/database.ts';
 import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
 import { accounts, connections } from '../platform/db/schema/accounts.ts';
 import { moves } from '../platform/db/schema/jobs.ts';
+import { eventCounts } from '../platform/db/schema/trends.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
 import { timestamp } from '../platform/fields.ts';
@@ -23,7 +24,7 @@ import {
 } from './api/operation.ts';
 import type { Cell, DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
 import { failedDeletions } from './deletion/run.ts';
-import { checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health/service.ts';
+import { askD1, checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health/service.ts';
 import { accidentsInTime, selectWaits } from './waits.ts';
 
 /** An accident is listed when its delivery has taken this long. */
@@ -219,29 +220,29 @@ type Failing = Omit<DeliveryStatus['failing'][number], 'lastFailure'> & {
   pausedSince: number | null;
 };
 
-type Counted = { accounts: number; events: number };
-
 /** This cell, and how full it is. Reads two rows for each of at most 10,000 accounts. @throws Refusal: unavailable */
 export async function showCell(env: Env, now = Date.now()): Promise<Cell> {
   const db = openDatabase(env);
   const yesterday = (Math.floor(now / dayMs) - 1) * 24;
-  // Raw: the result of a builder's select has no `meta`, which says how large the database is.
-  const counts = db.run(sql`
-    select count(*) as accounts,
-      coalesce(sum(k.risk_1 + k.risk_2 + k.risk_3 + k.risk_4 + k.risk_5), 0) as events
-    from (
-      select id
-      from accounts
-      where id <> ${nobody} and status <> 'moved'
-      limit ${maxAccountsCounted}) a
-    left join event_counts k
-      on k.account_id = a.id and k.hours = 24 and k.start = ${yesterday}`);
-  const { counted, sizes } = await transaction(db, {
-    counted: counts,
+  const first = db
+    .select({ id: accounts.id })
+    .from(accounts)
+    .where(and(ne(accounts.id, nobody), ne(accounts.status, 'moved')))
+    .limit(maxAccountsCounted)
+    .as('first');
+  const { risk1, risk2, risk3, risk4, risk5, ...k } = eventCounts;
+  const events = sql<number>`coalesce(sum(${risk1} + ${risk2} + ${risk3} + ${risk4} + ${risk5}), 0)`;
+  const isYesterday = and(eq(k.accountId, first.id), eq(k.hours, 24), eq(k.start, yesterday));
+  const { counted, sizes, d1 } = await transaction(db, {
+    counted: db
+      .select({ accounts: count(), eventsPerDay: events.as('events') })
+      .from(first)
+      .leftJoin(eventCounts, isYesterday),
     sizes: earlierSize(db, now),
+    d1: askD1(db),
   });
-  const [{ accounts, events } = { accounts: 0, events: 0 }] = counted.results as Counted[]; // as it selects
-  const { bytes, share, daysLeft } = sizeOf(counted.meta.size_after, now, sizes[0]);
+  const { bytes, share, daysLeft } = sizeOf(d1.meta.size_after, now, sizes[0]);
   const fullOn = daysLeft === null ? null : timestamp(now + daysLeft * dayMs).slice(0, 10);
-  return { name: config(env).cell, accounts, eventsPerDay: events, bytes, share, fullOn };
+  const [counts = { accounts: 0, eventsPerDay: 0 }] = counted;
+  return { name: config(env).cell, ...counts, bytes, share, fullOn };
 }

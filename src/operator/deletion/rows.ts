@@ -126,7 +126,6 @@ export async function countRows(
             as ${raw(table.name)}`,
         ],
   );
-  // The tables are known only at run time.
   const [found] = await transaction(
     db,
     db.all<{ [table: string]: number }>(sql`select ${sql.join(counts, sql`, `)}`),

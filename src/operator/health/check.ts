@@ -12,7 +12,7 @@ import { callOnce } from '../../webhooks/deliveries/send/call-once.ts';
 import { fingerprint, schemaSql, subjectOf } from '../api/schema.ts';
 import type { Check, ServiceCheck } from '../api/service.ts';
 import { ingestTimes } from './ingest-time.ts';
-import { checkHealth, problemOf } from './service.ts';
+import { askD1, checkHealth, problemOf } from './service.ts';
 
 type Found = Pick<Check, 'result' | 'detail'> & { ms?: number };
 type Probes = { [name in Check['name']]?: () => Promise<Found> };
@@ -51,7 +51,7 @@ function probesOf(env: Env, { schema, writes }: ServiceCheck, times: Times): Pro
     schema: () => compareSchema(env, schema),
     database: async () => {
       const db = openDatabase(env);
-      return ok(regionOf(await transaction(db, db.run(sql`select 1`))));
+      return ok(regionOf(await transaction(db, askD1(db))));
     },
     refusals: async () =>
       (await repeatsRefusals(openDatabase(env)))

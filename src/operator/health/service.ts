@@ -1,7 +1,8 @@
-import { gte, lt, sql } from 'drizzle-orm';
+import { eq, gte, lt, sql } from 'drizzle-orm';
 import { holdLargest } from '../../accounts/accounts.ts';
 import { type Database, repeatsRefusals, transaction } from '../../platform/db/database.ts';
 import { databaseSizes } from '../../platform/db/schema/jobs.ts';
+import { sweeps } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { inTime } from '../../platform/in-time.ts';
@@ -10,8 +11,6 @@ import type { Health } from '../api/service.ts';
 
 /** A delivery that five sweeps could not start is stuck. */
 export const staleAfterSeconds = 5 * 60;
-
-type Swept = { at: number; oldestDueAt: number | null };
 
 /** Checks D1 and the queue, reading two rows. Never throws: a failure is a result. */
 export async function checkHealth(env: Env): Promise<Health> {
@@ -26,7 +25,7 @@ export async function checkHealth(env: Env): Promise<Health> {
     const unknown = { oldestDueSeconds: null, sweptSecondsAgo: null, size: null };
     return { database: 'unavailable', queueBacklog, ...unknown };
   }
-  const [swept] = found.swept.results as Swept[]; // as the statement selects
+  const [swept] = found.swept;
   const seconds = (since: number | null | undefined) =>
     since && since <= now ? Math.floor((now - since) / 1000) : null;
   return {
@@ -34,21 +33,24 @@ export async function checkHealth(env: Env): Promise<Health> {
     queueBacklog,
     oldestDueSeconds: seconds(swept?.oldestDueAt),
     sweptSecondsAgo: seconds(swept?.at),
-    size: sizeOf(found.swept.meta.size_after, now, found.sizes[0]),
+    size: sizeOf(found.d1.meta.size_after, now, found.sizes[0]),
   };
 }
 
 async function readStored(env: Env, now: number) {
   const db = openDatabase(env);
-  // Raw: the result of a builder's select has no `meta`, which says how large the database is.
-  const swept = db.run(sql`select at, oldest_due_at as oldestDueAt from sweeps where id = 1`);
+  const { at, oldestDueAt } = sweeps;
+  const swept = db.select({ at, oldestDueAt }).from(sweeps).where(eq(sweeps.id, 1));
   const [found, repeats] = await Promise.all([
-    transaction(db, { swept, sizes: earlierSize(db, now) }),
+    transaction(db, { swept, sizes: earlierSize(db, now), d1: askD1(db) }),
     repeatsRefusals(db),
   ]);
   if (!repeats) throw new Error('D1 does not repeat the words of refusals: every 401 is a 503');
   return found;
 }
+
+/** The statement whose result has D1's `meta`, as that of a builder's select has not: its size and region. */
+export const askD1 = (db: Database) => db.run(sql`select 1`);
 
 /** Messages waiting in the queue; null if it does not say: D1 has the truth. */
 const backlog = (queue: Queue): Promise<number | null> =>

@@ -18,7 +18,7 @@ import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { noteEvidence } from '../accidents/write.ts';
 import { bucketOf } from '../archive/bucket.ts';
-import { forget, isAllowed, isKept, keyOf, maxDayBytes, ofLastDay } from './evidence.ts';
+import { forget, isAllowed, isKept, keyOf, maxDayBytes, ofLastDay, owners } from './evidence.ts';
 import { isSigned, leadToSame, type NewEvidence } from './link.ts';
 import { restFrom, spanOf, tagIn, type Version } from './range.ts';
 import { isNotReady, typeOf } from './types.ts';
@@ -47,13 +47,9 @@ export const leaseOf = (accountId: string) => `evidence ${accountId}`;
 /** Asks for copies of an account's files. */
 export type CopyMessage = { copy: string };
 
-/** The accounts with files to be copied, from one to the next by index. */
+/** The accounts with files to be copied. */
 const accountsDue = (now: number): SQL => sql`
-  with recursive owners (id) as (
-    select min(account_id) from evidence where next_at is not null
-    union all
-    select (select min(account_id) from evidence where next_at is not null and account_id > owners.id)
-    from owners where owners.id is not null)
+  with ${owners(sql`next_at is not null`)}
   select a.id from owners cross join accounts a on a.id = owners.id
   where a.status = 'active' and a.evidence_days is not null
     and exists (select 1 from evidence e where e.account_id = a.id and next_at <= ${now} and ${isKept(now)})`;

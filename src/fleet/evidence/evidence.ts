@@ -61,6 +61,14 @@ export const ofLastDay = (accountId: string, now: number): SQL => sql`
   from evidence where account_id = ${accountId} and created_at > ${now - dayMs}
     and state in ('waiting', 'stored', 'missed', 'gone')`;
 
+/** SQL for `with`: the accounts that have such files, in order, each found by an index from the one before. */
+export const owners = (which: SQL, after = ''): SQL => sql`
+  recursive owners (id) as (
+    select min(account_id) from evidence where ${which} and account_id > ${after}
+    union all
+    select (select min(account_id) from evidence where ${which} and account_id > owners.id)
+    from owners where owners.id is not null)`;
+
 /**
  * The statement that adds the files of accidents, if the account keeps evidence, within limits; a new link replaces an
  * older one until the file is stored, and the same one revives a file that was missed. None is added for a driver who

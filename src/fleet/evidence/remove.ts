@@ -9,7 +9,7 @@ import { fault } from '../../platform/log.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import type { ArchivedRow } from '../lists/archived.ts';
 import { abort, leaseOf } from './copy.ts';
-import { forget, keyOf, pruneJob } from './evidence.ts';
+import { forget, keyOf, owners, pruneJob } from './evidence.ts';
 
 /** R2 deletes 1,000 files at a time. */
 const perStep = 500;
@@ -80,11 +80,13 @@ export async function pruneEvidence(
   let after = '';
   await inSteps(budget, async () => {
     const [found] = await read<{ accountId: string; before: number }>(db)`
-      select a.id as accountId, ${before(now)} as before from accounts a
-      where a.id > ${after} and a.status in ('active', 'suspended') and a.id not in ${jsonList(failed)} and exists (
+      with ${owners(sql`true`, after)}
+      select a.id as accountId, ${before(now)} as before
+      from owners cross join accounts a on a.id = owners.id
+      where a.status in ('active', 'suspended') and a.id not in ${jsonList(failed)} and exists (
         select 1 from evidence where account_id = a.id and state in ('waiting', 'stored', 'missed')
           and created_at < ${before(now)})
-      order by a.id limit 1`;
+      limit 1`;
     const isRound = !found && after !== '';
     after = found?.accountId ?? '';
     if (!found) return isRound;
@@ -97,6 +99,6 @@ export async function pruneEvidence(
   });
 }
 
-/** SQL for when what an account `a` keeps began. Each account costs a seek. */
+/** SQL for when what an account `a` keeps began. */
 const before = (now: number): SQL =>
   sql`coalesce(max(a.evidence_since, ${now} - a.evidence_days * ${dayMs} + 1), 9e15)`;

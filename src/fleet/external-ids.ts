@@ -1,7 +1,8 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, notExists, sql } from 'drizzle-orm';
 import { audit } from '../accounts/audit/write.ts';
-import { write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { connections } from '../platform/db/schema/accounts.ts';
+import { vehicles as stored } from '../platform/db/schema/fleet.ts';
 import { savingExternalId } from './connections.ts';
 import { findItem } from './find.ts';
 import { vehicles } from './lists/vehicles.ts';
@@ -18,19 +19,32 @@ export async function setVehicleExternalId(
   const vehicle = await findItem(env, caller, vehicles.list, id);
   if (!vehicle) return undefined;
   const source = { accountId, connectionId: vehicle.connectionId, now: Date.now() };
-  const own = sql`id = ${id} and account_id = ${accountId}`;
-  const ofChanged = sql`id = (select connection_id from vehicles where ${own} and external_id is not ${externalId})`;
+  const differs = and(
+    eq(stored.id, id),
+    eq(stored.accountId, accountId),
+    sql`${stored.externalId} is not ${externalId}`,
+  );
+  const has = and(eq(stored.accountId, accountId), sql`${stored.externalId} = ${externalId}`);
   await savingExternalId('vehicle', () =>
-    asCaller(env, caller, (db) => [
-      audit(db, caller, 'changed', 'connections', ofChanged, ['externalId of a vehicle']),
-      // Vehicles of a deleted connection may still exist, and give up their identifiers.
-      write(db)`update vehicles set external_id = null
-        where account_id = ${accountId} and external_id = ${externalId}
-          and not exists (select 1 from connections c where c.id = connection_id and c.account_id = ${accountId})`,
-      write(db)`update vehicles set external_id = ${externalId}, updated_at = ${source.now}
-        where ${own} and external_id is not ${externalId}`,
-      recordChange(db, source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`),
-    ]),
+    asCaller(env, caller, (db) => {
+      const owner = db
+        .select({ id: connections.id })
+        .from(connections)
+        .where(and(eq(connections.id, stored.connectionId), eq(connections.accountId, accountId)));
+      const changed = db.select({ id: stored.connectionId }).from(stored).where(differs);
+      return [
+        audit(db, caller, 'changed', 'connections', eq(connections.id, changed), [
+          'externalId of a vehicle',
+        ]),
+        // Vehicles of a deleted connection may still exist, and give up their identifiers.
+        db
+          .update(stored)
+          .set({ externalId: null })
+          .where(and(has, notExists(owner))),
+        db.update(stored).set({ externalId, updatedAt: source.now }).where(differs),
+        recordChange(db, source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`),
+      ];
+    }),
   );
   return findItem(env, caller, vehicles.list, id);
 }

@@ -7,6 +7,7 @@ import { type Database, refuseUnless, unlessTaken } from '../platform/db/databas
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
+import type { HealthStatus } from '../platform/db/schema/types.ts';
 import { invalid, invalidField } from '../platform/errors.ts';
 import { capital } from '../platform/text.ts';
 import { IncidentTypeMap } from './incidents/map.ts';
@@ -187,7 +188,7 @@ export const addHeldBack = (
 export function setHealthStatus(
   db: Database,
   { id, accountId, now }: { id: string; accountId: string; now: number },
-  status: number,
+  status: HealthStatus,
   also?: SQL,
 ) {
   const differs = and(isOwn({ accountId }, id), ne(connections.healthStatus, status), also);

@@ -6,5 +6,8 @@ export type AccountTable = SQLiteTable & { id: SQLiteColumn; accountId: SQLiteCo
 /** What an account may add a day, where operators have set that. */
 export type Quotas = { records?: number; bytes?: number; deliveries?: number };
 
+/** Of a connection: 1 healthy, 2 warning, 3 unavailable, 4 degraded. */
+export type HealthStatus = 1 | 2 | 3 | 4;
+
 /** What is encrypted: as in `crypto.ts`, which Node programs cannot import. */
 export type Sealed = { key: string; iv: string; data: string };

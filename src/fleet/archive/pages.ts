@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
-import { type Database, jsonList, read } from '../../platform/db/database.ts';
+import { type Database, jsonList } from '../../platform/db/database.ts';
 import { type Caller, connectionsBeingDeleted, isWithin } from '../../platform/db/guard.ts';
 import { leads } from '../../platform/db/leads.ts';
 import {
@@ -144,11 +144,13 @@ function anyLate(
   wanted: DaysQuery,
 ) {
   const { all } = archive;
-  return read<{ late: number }>(db)`
+  // Raw as in pages of lists: in a table known only at run time.
+  return db.all<{ late: number }>(sql`
     with leads (id) as (${'value' in all ? sql`select ${all.value}` : all.values})
     select exists (
       select 1 from leads cross join ${table}
-      on ${leads(sql`${all.column}`, sql`leads.id`)} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`;
+      on ${leads(sql`${all.column}`, sql`leads.id`)}
+        and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`);
 }
 
 /** Keeps the newer version of rows that are in both. @throws PartGone */
@@ -163,9 +165,11 @@ async function keepNewer(
     env,
     caller,
     (db) =>
-      read<ArchivedRow>(db)`
+      // As D1 stores them.
+      db.all<ArchivedRow>(sql`
         select ${selected(kind.stored)} from ${kind.table}
-        where ${kind.table.id} in ${jsonList([...archived.keys()])} and +account_id = ${caller.accountId}`,
+        where ${kind.table.id} in ${jsonList([...archived.keys()])}
+          and +account_id = ${caller.accountId}`),
     connectionId,
   );
   const known = new Set(twins.map(({ id }) => id));

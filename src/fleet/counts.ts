@@ -82,19 +82,8 @@ function summedUp(json: string): Pick<ConnectionActivity, 'events' | 'byHour'> {
 
 export const maxRecordsCounted = 10_000;
 
-/** How many records of a kind a connection has, up to 10,000, and when the latest was received. */
-export type RecordCount = {
-  kind: (typeof kinds)[number]['kind'];
-  count: number;
-  arrivedAt: number | null;
-};
-
 /** The records of one connection by kind. Reads up to 10,000 entries for each. */
-export async function connectionRecords(
-  env: Env,
-  caller: Caller,
-  id: string,
-): Promise<RecordCount[]> {
+export async function connectionRecords(env: Env, caller: Caller, id: string) {
   const counts = await asCaller(env, caller, (db) =>
     kinds.map((kind) =>
       db
@@ -108,6 +97,9 @@ export async function connectionRecords(
   );
   return kinds.flatMap(({ kind }, i) => (counts[i] ?? []).map((row) => ({ kind, ...row })));
 }
+
+/** How many records of a kind a connection has, up to 10,000, and when the latest was received. */
+export type RecordCount = Awaited<ReturnType<typeof connectionRecords>>[number];
 
 const isOwn = ({ accountId }: Caller, id: string) =>
   and(eq(connections.id, id), eq(connections.accountId, accountId));
@@ -144,9 +136,6 @@ const countUpTo = (db: Database, most: number, kind: (typeof kinds)[number]) => 
   );
 };
 
-/** A provider's label, and how many of the last events have it. */
-export type WordCount = { word: string; count: number };
-
 export const eventsLookedAt = 1_000;
 
 /** The labels of a connection's last 1,000 events, the most frequent first. */
@@ -167,6 +156,9 @@ export const selectWords = (db: Database, connection: SQLWrapper) => {
     .orderBy(desc(count()));
 };
 
+/** A provider's label, and how many of the last events have it. */
+export type WordCount = Awaited<ReturnType<typeof selectWords>>[number];
+
 /** The labels without a mapping. */
 export const unmappedOf = (feed: Feed, words: WordCount[]): WordCount[] =>
   words.filter(({ word }) => !isMapped(feed, word));
@@ -184,9 +176,6 @@ export async function unmappedWords(
   return unmappedOf({ provider, incidentTypeMap: incidentTypeMap ?? undefined }, words);
 }
 
-/** How many events of a risk began within 15 minutes from `at`, in milliseconds since 1970. */
-export type RiskCount = { at: number; risk: number; count: number };
-
 export const maxRisksCounted = 2000;
 
 /** Counts events of a vehicle or driver by risk and quarter of an hour. Reads two rows for each. */
@@ -196,7 +185,7 @@ export function countByRisk(
   of: 'vehicle' | 'driver',
   id: string,
   since: number,
-): Promise<RiskCount[]> {
+) {
   const column = of === 'vehicle' ? safetyEvents.vehicleId : safetyEvents.driverId;
   const which = and(
     leads(sql`${column}`, sql`${id}`),
@@ -219,3 +208,6 @@ export function countByRisk(
       .groupBy(sql`1`, sql`2`);
   });
 }
+
+/** How many events of a risk began within 15 minutes from `at`, in milliseconds since 1970. */
+export type RiskCount = Awaited<ReturnType<typeof countByRisk>>[number];

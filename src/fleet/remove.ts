@@ -5,9 +5,9 @@ import { type Database, refuseUnless, withoutText } from '../platform/db/databas
 import type { Caller } from '../platform/db/guard.ts';
 import { leadsIn } from '../platform/db/leads.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
-import { drivers as stored } from '../platform/db/schema/fleet.ts';
+import { drivers } from '../platform/db/schema/fleet.ts';
 import { untilNone } from '../platform/jobs/chunks.ts';
-import { drivers } from './lists/drivers.ts';
+import { drivers as driverRecords } from './lists/drivers.ts';
 import { columnName } from './lists/list.ts';
 import { type Kind, recordKinds } from './lists/registry.ts';
 
@@ -41,7 +41,7 @@ export const eraseRecipient = (keys: SQL, email: string): SQL => sql`
 /** The columns that refer to a driver, each with an index. */
 const references = recordKinds.flatMap(({ kind, table, fields }) =>
   Object.entries(fields).flatMap(([key, { refersTo }]) =>
-    refersTo?.kind === drivers.kind
+    refersTo?.kind === driverRecords.kind
       ? [{ kind, table, column: sql.identifier(columnName(key)), isNamed: 'driverName' in table }]
       : [],
   ),
@@ -67,7 +67,7 @@ export function eraseReferences(
 }
 
 export const deleteDriverRow = (db: Database, accountId: string, id: string) =>
-  db.delete(stored).where(and(eq(stored.id, id), eq(stored.accountId, accountId)));
+  db.delete(drivers).where(and(eq(drivers.id, id), eq(drivers.accountId, accountId)));
 
 /** The statements that take a connection with this name from its account. */
 export const takeConnection = (db: Database, caller: Caller, id: string, name: string) => {

@@ -19,26 +19,6 @@ const claimMs = 45_000;
 /** How many connections a minute wakes at most, longest waiting first. */
 const maxDue = 5_000;
 
-/** A connection that this run has claimed. Times are milliseconds since 1970. */
-export type Claimed = {
-  connectionId: string;
-  accountId: string;
-  claim: string;
-  provider: string;
-  tSP: string;
-  incidentTypeMap: Record<string, string[]> | undefined;
-  healthStatus: HealthStatus;
-  /** Encrypted, as D1 has them. */
-  secrets: Sealed;
-  session: Sealed | null;
-  baseUrl: string;
-  historyDays: number;
-  connectedAt: number;
-  succeededAt: number | null;
-  dueAt: number;
-  feeds: Feeds;
-};
-
 /** The ids of due connections without a claim, of accounts that are active and not being moved. */
 export async function dueConnections(env: Env, now = Date.now()): Promise<string[]> {
   const db = openDatabase(env);
@@ -53,7 +33,7 @@ export async function dueConnections(env: Env, now = Date.now()): Promise<string
 const isActive = ofActiveAccount(sql`${pulls.accountId}`);
 
 /** Claims the due ones of these connections for 45 s. They stay due, so that another run follows a kill. */
-export async function claimDue(env: Env, ids: string[], now = Date.now()): Promise<Claimed[]> {
+export async function claimDue(env: Env, ids: string[], now = Date.now()) {
   const db = openDatabase(env);
   const claim = newId();
   const named = inArray(pulls.connectionId, jsonList(ids));
@@ -88,9 +68,12 @@ export async function claimDue(env: Env, ids: string[], now = Date.now()): Promi
     ...row,
     claim,
     incidentTypeMap: row.incidentTypeMap ?? undefined,
-    feeds: JSON.parse(row.feeds),
+    feeds: JSON.parse(row.feeds) as Feeds, // as runs save them
   }));
 }
+
+/** A connection that this run has claimed. Times are milliseconds since 1970; secrets are encrypted. */
+export type Claimed = Awaited<ReturnType<typeof claimDue>>[number];
 
 /** What a run has changed; missing properties stay unchanged. */
 export type Saved = {

@@ -16,14 +16,7 @@ export const inArchive = <T>(env: Pick<Env, 'DB'>, work: (lease: Lease) => Promi
 export const filesPerRow = 300;
 
 /** An archived day, or a piece of one, with its files in order. D1 may have rows of it too. */
-export type Archived = { connectionId: string; day: number; parts: Part[] };
-
-type Stored = Pick<typeof archivedDays.$inferSelect, keyof Archived>;
-
-export const archivedOf = ({ parts, ...row }: Stored): Archived => ({
-  ...row,
-  parts: JSON.parse(parts),
-});
+export type Archived = Pick<typeof archivedDays.$inferSelect, 'connectionId' | 'day' | 'parts'>;
 
 export type DaysQuery = {
   kind: string;
@@ -91,7 +84,7 @@ export async function catalogued(db: Database, day: DayOf): Promise<Part[]> {
       .where(isOf(day))
       .orderBy(archivedDays.piece),
   );
-  return pieces.flatMap(({ parts }): Part[] => JSON.parse(parts));
+  return pieces.flatMap(({ parts }) => parts);
 }
 
 /** The statements that set the files of a day; a day without files has no entry. */

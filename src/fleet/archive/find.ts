@@ -19,9 +19,9 @@ export async function findArchived(
   if (!bucket || wanted.length === 0) return [];
   const ids = new Set<unknown>(wanted.map(({ id }) => id));
   const places = JSON.stringify(wanted.map(({ connectionId, day }) => [connectionId, day]));
-  const rowsOn = async ({ parts, ...day }: DayOf & { parts: string }): Promise<ArchivedRow[]> => {
+  const rowsOn = async ({ parts, ...day }: DayOf & { parts: Part[] }): Promise<ArchivedRow[]> => {
     const found: ArchivedRow[] = [];
-    for (const { file } of JSON.parse(parts) as Part[]) // as the catalog has them
+    for (const { file } of parts)
       found.push(...(await readRowsOf({ bucket, kind, day }, file, ids)));
     return found;
   };

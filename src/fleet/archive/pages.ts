@@ -20,14 +20,7 @@ import { dayMs } from '../../platform/durations.ts';
 import { type ArchivedRow, newerOf } from '../lists/archived.ts';
 import { shownOf } from '../lists/list.ts';
 import { dayOf, PartGone, readAgain } from './bucket.ts';
-import {
-  type Archived,
-  archivedOf,
-  type DaysQuery,
-  daysOf,
-  lastDay,
-  newestDay,
-} from './catalog.ts';
+import { type Archived, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
 import { type ArchivedPageQuery, filesAhead, lastId, readFiles, type Stored } from './read.ts';
 
 /** After so many reads of files a page ends: of one over many small days, or with a filter. */
@@ -77,18 +70,17 @@ async function readStep(
 ): Promise<Page & { isArchived: boolean; reads: number }> {
   const { env, bucket, caller } = reader;
   const wanted = daysQuery(query, caller, most);
-  const { leaving, found, late, rows } = await readAsCaller(
+  const { leaving, days, late, rows } = await readAsCaller(
     env,
     caller,
     (db) => ({
       leaving: connectionsBeingDeleted(db, caller),
-      found: daysOf(db, wanted),
+      days: daysOf(db, wanted),
       late: anyLate(db, query, wanted),
       rows: selectRows(db, bounded(query, wanted)),
     }),
     query.connectionId,
   );
-  const days = found.map(archivedOf);
   const hot = streamOf(query, withoutConnections(rows, leaving));
   if (days.length === 0) return { ...pageOf(query, [hot]), isArchived: false, reads: 0 };
 

@@ -1,7 +1,6 @@
 import { and, desc, eq, exists, gt, isNotNull, isNull, lt, ne, notExists, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { audit } from '../../accounts/audit/write.ts';
-import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, refuseUnless } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
@@ -13,7 +12,7 @@ import { markWaiting } from '../../platform/jobs/jobs.ts';
 import { send } from '../../platform/queue.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import { lists } from '../lists/registry.ts';
-import { type ExportFile, exportFolder, formatNames, streamFile } from './files.ts';
+import { exportFolder, formatNames, streamFile } from './files.ts';
 
 export const maxExportsPerDay = 5;
 
@@ -40,38 +39,16 @@ export const Wanted = v.object({
 });
 export type Wanted = v.InferOutput<typeof Wanted>;
 
-/** Where an export goes on: in which of its lists, in a page of a connection or after it. */
-export type Place = {
-  list?: number;
-  connection?: Position | undefined;
-  cursor?: string | undefined;
-};
-
-/** An export; times in milliseconds since 1970. */
-export type Export = {
-  id: string;
-  accountId: string;
-  /** Who asked for it: a person, or `operators`. */
-  userId: string;
-  requestedAt: number;
-  finishedAt: number | null;
-  expiresAt: number;
-  /** When it is to be gone on with; null if there is nothing left to do. */
-  nextAt: number | null;
-  records: number;
-  wanted: Wanted;
-  place: Place;
-  files: ExportFile[];
-};
-
-/** Its columns. */
+/** The columns of an export. */
 export const exportColumns = {
   id: exports.id,
   accountId: exports.accountId,
+  /** Who asked for it: a person, or `operators`. */
   userId: exports.requestedBy,
   requestedAt: exports.requestedAt,
   finishedAt: exports.finishedAt,
   expiresAt: exports.expiresAt,
+  /** When it is to be gone on with; null if there is nothing left to do. */
   nextAt: exports.nextAt,
   records: exports.records,
   wanted: exports.wanted,
@@ -79,15 +56,8 @@ export const exportColumns = {
   files: exports.files,
 };
 
-/** An export as D1 has it: objects are JSON. */
-type StoredExport = {
-  [column in keyof Export]: Export[column] extends object ? string : Export[column];
-};
-
-export const exportOf = <T extends StoredExport>(row: T): Omit<T, keyof Export> & Export => {
-  const [wanted, place, files] = [row.wanted, row.place, row.files].map((json) => JSON.parse(json));
-  return { ...row, wanted, place, files };
-};
+/** An export; times in milliseconds since 1970. */
+export type Export = Omit<typeof exports.$inferSelect, 'requestedBy'> & { userId: string };
 
 /** Whether this deployment can export: it needs a bucket. */
 export const canExport = (env: Env): boolean => bucketOf(env) !== undefined;
@@ -124,7 +94,7 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
       accountId,
       requestedBy: userId,
       requestedAt: now,
-      wanted: JSON.stringify(wanted),
+      wanted,
       nextAt: now,
       expiresAt: now + exportKeptMs,
     }),
@@ -155,7 +125,7 @@ export async function listExports(env: Env, caller: Caller): Promise<ListedExpor
       .orderBy(desc(exports.requestedAt), desc(exports.id)),
   );
   return found.map((row) => ({
-    ...exportOf(row),
+    ...row,
     state: row.finishedAt ? 'ready' : row.nextAt ? 'preparing' : 'failed',
   }));
 }

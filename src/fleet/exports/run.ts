@@ -5,6 +5,7 @@ import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, jsonList, transaction } from '../../platform/db/database.ts';
 import { accounts, portalUsers } from '../../platform/db/schema/accounts.ts';
 import { exports } from '../../platform/db/schema/jobs.ts';
+import type { ExportPlace } from '../../platform/db/schema/types.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { refusalIn } from '../../platform/errors.ts';
@@ -24,11 +25,9 @@ import {
   exportColumns,
   exportJob,
   exportKeptMs,
-  exportOf,
   longestExportMs,
   maxExportRecords,
   operators,
-  type Place,
 } from './exports.ts';
 import { emptyFolder, exportFolder, writePiece } from './files.ts';
 
@@ -75,7 +74,7 @@ async function nextOpen(db: Database, now: number): Promise<Export | undefined> 
     db,
     db.select(exportColumns).from(exports).where(eq(exports.id, next)),
   );
-  return found && exportOf(found);
+  return found;
 }
 
 const later = (db: Database, { id }: Export, nextAt: number | null) =>
@@ -136,8 +135,8 @@ async function writeNext(
     db
       .update(exports)
       .set({
-        place: JSON.stringify(next ?? { list: at + 1 }),
-        files: JSON.stringify(files),
+        place: next ?? { list: at + 1 },
+        files,
         records,
         nextAt: now,
         finishedAt: isDone ? now : null,
@@ -151,7 +150,7 @@ async function readItems(env: Env, one: Export, list: List, budget: Budget) {
   const left = maxExportRecords - one.records;
   const items: object[] = [];
   let characters = 0;
-  let next: Place | undefined = one.place;
+  let next: ExportPlace | undefined = one.place;
   for (let pages = 0; next && items.length < left; pages++) {
     if (pages >= pagesPerPiece || characters >= pieceCharacters || (pages > 0 && !isLeft(budget)))
       return { items, next };
@@ -163,13 +162,13 @@ async function readItems(env: Env, one: Export, list: List, budget: Budget) {
   return { items };
 }
 
-type Page = { items: object[]; next?: Place };
+type Page = { items: object[]; next?: ExportPlace };
 
 async function readPage(
   env: Env,
   { accountId, wanted }: Export,
   list: List,
-  place: Place,
+  place: ExportPlace,
   limit: number,
 ): Promise<Page> {
   const { from = '1970-01-01', to = '9999-12-31' } = wanted;

@@ -1,13 +1,13 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, lt, ne, type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { audit } from '../accounts/audit/write.ts';
 import { refreshIngestKeys } from '../accounts/tokens/service.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
-import { type Database, refuseUnless, unlessTaken, write } from '../platform/db/database.ts';
+import { type Database, refuseUnless, unlessTaken } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { assigned, insertRow, readRows, writeRows } from '../platform/db/rows.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
+import type { HealthStatus } from '../platform/db/schema/types.ts';
 import { invalid, invalidField } from '../platform/errors.ts';
 import { capital } from '../platform/text.ts';
 import { IncidentTypeMap } from './incidents/map.ts';
@@ -28,9 +28,15 @@ export async function sliceConnections(
   slice: SliceQuery,
 ): Promise<Slice<Connection>> {
   const which = and(eq(connections.accountId, caller.accountId), following(connections, slice));
-  const select = (db: Database) =>
-    readRows(db, connections)`where ${which} order by created_at, id limit ${slice.limit + 1}`;
-  return sliceOf(await asCaller(env, caller, select), slice);
+  const rows = await asCaller(env, caller, (db) =>
+    db
+      .select()
+      .from(connections)
+      .where(which)
+      .orderBy(connections.createdAt, connections.id)
+      .limit(slice.limit + 1),
+  );
+  return sliceOf(rows, slice);
 }
 
 export const findConnection = async (
@@ -42,9 +48,9 @@ export const findConnection = async (
 
 /** The statement that reads one of the account's connections. */
 export const selectConnection = (db: Database, caller: Caller, id: string) =>
-  readRows(db, connections)`where ${isOwn(caller, id)}`;
+  db.select().from(connections).where(isOwn(caller, id));
 
-const isOwn = ({ accountId }: Caller, id: string) =>
+const isOwn = ({ accountId }: Pick<Caller, 'accountId'>, id: string) =>
   and(eq(connections.id, id), eq(connections.accountId, accountId));
 
 /** A new connection. `tSP` is the provider's name in deliveries, by default the provider as people write it. */
@@ -80,13 +86,16 @@ export function newConnection({ accountId }: Caller, input: NewConnection): Conn
 
 /** The statements that add it, unless the account does not exist or has 1,000 connections. */
 export function addConnection(db: Database, caller: Caller, connection: Connection) {
-  const { accountId } = caller;
   const most = maxConnectionsListed;
-  const count = sql`(
-    select count(*) from (select 1 from connections where account_id = ${accountId} limit ${most}))`;
+  const known = db
+    .select({ id: connections.id })
+    .from(connections)
+    .where(eq(connections.accountId, caller.accountId))
+    .limit(most)
+    .as('known');
   return [
-    refuseUnless(db, sql`${count} < ${most}`, `An account can have at most ${most} connections`),
-    insertRow(db, connections, connection),
+    refuseUnless(db, lt(db.$count(known), most), `An account can have at most ${most} connections`),
+    db.insert(connections).values(connection),
     recordConnection(db, connection),
     audit(db, caller, 'created', 'connections', connection.id),
   ] as const;
@@ -112,8 +121,11 @@ export async function updateConnection(
   const fields = Object.keys(changes).map((key) => (key === 'tsp' ? 'tSP' : key));
   const { changed } = await savingExternalId('connection', () =>
     asCaller(env, caller, (db) => ({
-      changed: writeRows(db, connections)`
-        update connections set ${assigned(connections, { ...changes, updatedAt })} where ${isOwn(caller, id)}`,
+      changed: db
+        .update(connections)
+        .set({ ...changes, updatedAt })
+        .where(isOwn(caller, id))
+        .returning(),
       record: recordConnection(db, { id, accountId, updatedAt }),
       audit: audit(db, caller, 'changed', 'connections', id, fields),
     })),
@@ -148,17 +160,17 @@ export async function mapIncidentLabel(
   if (type !== null && !v.is(IncidentTypeMap, { ...incidentTypeMap, [label]: [type] }))
     throw invalid('The labels that a connection maps can be at most 32 KiB. Remove one first.');
   // Of one label alone: somebody may map another at the same time.
-  const patched = sql`json_patch(coalesce(incident_type_map, '{}'), ${JSON.stringify(change)})`;
+  const patched = sql`json_patch(coalesce(${connections.incidentTypeMap}, '{}'), ${JSON.stringify(change)})`;
   await updateConnection(env, caller, id, { incidentTypeMap: patched });
 }
 
 /** The statement that sets when a connection was last pulled (milliseconds since 1970). */
 export const setPulledAt = (db: Database, id: string, at: number) =>
-  write(db)`update connections set last_pulled_at = ${at} where id = ${id}`;
+  db.update(connections).set({ lastPulledAt: at }).where(eq(connections.id, id));
 
 /** The statement that sets since when a connection has been silent; null once it sends again. */
 export const setSilentSince = (db: Database, id: string, since: number | null) =>
-  write(db)`update connections set silent_since = ${since} where id = ${id}`;
+  db.update(connections).set({ silentSince: since }).where(eq(connections.id, id));
 
 /** The statement that counts safety events that are too old for notifications; `count` is SQL. */
 export const addHeldBack = (
@@ -166,30 +178,25 @@ export const addHeldBack = (
   { connectionId, now }: { connectionId: string; now: number },
   count: SQL,
 ) =>
-  write(db)`
-    update connections set held_back = held_back + n.count, held_back_at = ${now}
-    from (select ${count} as count) n where id = ${connectionId} and n.count > 0`;
+  db
+    .update(connections)
+    .set({ heldBack: sql`${connections.heldBack} + n.count`, heldBackAt: now })
+    .from(sql`(select ${count} as count) n`)
+    .where(and(eq(connections.id, connectionId), gt(sql`n.count`, 0)));
 
 /** The statements that set a health status, and record the change, where `also` is true. */
 export function setHealthStatus(
   db: Database,
   { id, accountId, now }: { id: string; accountId: string; now: number },
-  status: number,
-  also = sql`true`,
+  status: HealthStatus,
+  also?: SQL,
 ) {
-  const differs = sql`id = ${id} and account_id = ${accountId} and health_status <> ${status} and ${also}`;
+  const differs = and(isOwn({ accountId }, id), ne(connections.healthStatus, status), also);
   const source = { accountId, connectionId: id, now };
+  const ids = db.select({ id: connections.id }).from(connections).where(differs);
   return [
-    recordChange(
-      db,
-      source,
-      'changed',
-      'connection',
-      sql`select id from connections where ${differs}`,
-    ),
-    write(
-      db,
-    )`update connections set health_status = ${status}, updated_at = ${now} where ${differs}`,
+    recordChange(db, source, 'changed', 'connection', ids),
+    db.update(connections).set({ healthStatus: status, updatedAt: now }).where(differs),
   ] as const;
 }
 
@@ -198,7 +205,7 @@ function recordConnection(
   { id, accountId, updatedAt }: Pick<Connection, 'id' | 'accountId' | 'updatedAt'>,
 ) {
   const source = { accountId, connectionId: id, now: updatedAt };
-  const own = sql`select id from connections where id = ${id} and account_id = ${accountId}`;
+  const own = db.select({ id: connections.id }).from(connections).where(isOwn({ accountId }, id));
   return recordChange(db, source, 'changed', 'connection', own);
 }
 

@@ -1,9 +1,20 @@
-import { type SQL, sql } from 'drizzle-orm';
+import {
+  and,
+  count,
+  desc,
+  eq,
+  getTableName,
+  gte,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm';
 import { following, type SliceQuery } from '../platform/db/cursor.ts';
-import { type Database, int, read } from '../platform/db/database.ts';
-import { asCaller, type Caller, rowsFor } from '../platform/db/guard.ts';
+import { type Database, int } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { leads, leadsIn } from '../platform/db/leads.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
+import * as stored from '../platform/db/schema/fleet.ts';
 import { hourMs } from '../platform/durations.ts';
 import { type Feed, isMapped } from './incidents/translate.ts';
 import { quarterMs } from './trends/recount.ts';
@@ -29,26 +40,31 @@ export async function connectionActivity(
   caller: Caller,
   slice: SliceQuery,
 ): Promise<Map<string, ConnectionActivity>> {
-  const own = sql`connections.id`;
-  const newest = kinds.map((kind) => sql`coalesce(${latest(kind, own)}, 0)`);
-  type Row = { id: string; vehicles: number; arrivedAt: number | null; hours: string };
-  const rows = await rowsFor<Row>(env, caller)`
-    select id, ${countUpTo(maxCountedInList, sql`vehicles where connection_id = ${own}`)} as vehicles,
-      nullif(max(${sql.join(newest, sql`, `)}), 0) as arrivedAt, ${eventsByHour(own)} as hours
-    from connections
-    where account_id = ${caller.accountId} and ${following(connections, slice) ?? sql`true`}
-    order by created_at, id limit ${slice.limit}`;
+  const rows = await asCaller(env, caller, (db) => {
+    const newest = kinds.map((kind) => sql`coalesce(${latest(db, kind)}, 0)`);
+    return db
+      .select({
+        id: connections.id,
+        vehicles: countUpTo(db, maxCountedInList, kinds[0]),
+        arrivedAt: sql<number | null>`nullif(max(${sql.join(newest, sql`, `)}), 0)`.as('arrivedAt'),
+        hours: eventsByHour().as('hours'),
+      })
+      .from(connections)
+      .where(and(eq(connections.accountId, caller.accountId), following(connections, slice)))
+      .orderBy(connections.createdAt, connections.id)
+      .limit(slice.limit);
+  });
   return new Map(rows.map(({ id, hours, ...row }) => [id, { ...row, ...summedUp(hours) }]));
 }
 
 /** A connection's events of the last 24 full hours, including this one, by hour, as JSON. */
-function eventsByHour(connection: SQL): SQL {
+function eventsByHour(): SQL<string> {
   const first = (Math.floor(Date.now() / hourMs) - (hours - 1)) * hourMs;
   return sql`(
     select json_group_object(hour, n) from (
       select hour, count(*) as n from (
         select cast((started_at - ${first}) / ${hourMs} as integer) as hour from safety_events
-        where ${leads(sql`connection_id`, connection)} and started_at >= ${first}
+        where ${leads(sql`connection_id`, sql`connections.id`)} and started_at >= ${first}
           and started_at < ${first + hours * hourMs}
           and not exists (
             select 1 from safety_events w indexed by safety_events_withdrawn
@@ -66,61 +82,82 @@ function summedUp(json: string): Pick<ConnectionActivity, 'events' | 'byHour'> {
 
 export const maxRecordsCounted = 10_000;
 
-/** How many records of a kind a connection has, up to 10,000, and when the latest was received. */
-export type RecordCount = {
-  kind: (typeof kinds)[number]['kind'];
-  count: number;
-  arrivedAt: number | null;
-};
-
 /** The records of one connection by kind. Reads up to 10,000 entries for each. */
-export async function connectionRecords(
-  env: Env,
-  caller: Caller,
-  id: string,
-): Promise<RecordCount[]> {
+export async function connectionRecords(env: Env, caller: Caller, id: string) {
   const counts = await asCaller(env, caller, (db) =>
-    kinds.map((kind) => {
-      const records = sql`${sql.identifier(kind.table)}
-        where ${leadsIn(kind.table, sql`connection_id`, ownConnection(caller, id))}`;
-      return read<Omit<RecordCount, 'kind'>>(db)`
-        select ${countUpTo(maxRecordsCounted, records)} as count,
-          ${latest(kind, ownConnection(caller, id))} as arrivedAt`;
-    }),
+    kinds.map((kind) =>
+      db
+        .select({
+          count: countUpTo(db, maxRecordsCounted, kind),
+          arrivedAt: latest(db, kind).as('arrivedAt'),
+        })
+        .from(connections)
+        .where(isOwn(caller, id)),
+    ),
   );
   return kinds.flatMap(({ kind }, i) => (counts[i] ?? []).map((row) => ({ kind, ...row })));
 }
 
+/** How many records of a kind a connection has, up to 10,000, and when the latest was received. */
+export type RecordCount = Awaited<ReturnType<typeof connectionRecords>>[number];
+
+const isOwn = ({ accountId }: Caller, id: string) =>
+  and(eq(connections.id, id), eq(connections.accountId, accountId));
+
+const { vehicles, drivers, trips, safetyEvents, accidents } = stored;
+
 const kinds = [
-  { kind: 'vehicles', table: 'vehicles', order: 'created_at' },
-  { kind: 'drivers', table: 'drivers', order: 'created_at' },
-  { kind: 'trips', table: 'trips', order: 'started_at' },
-  { kind: 'safety events', table: 'safety_events', order: 'started_at' },
-  { kind: 'accidents', table: 'accidents', order: 'event_time' },
+  { kind: 'vehicles', table: vehicles, order: vehicles.createdAt },
+  { kind: 'drivers', table: drivers, order: drivers.createdAt },
+  { kind: 'trips', table: trips, order: trips.startedAt },
+  { kind: 'safety events', table: safetyEvents, order: safetyEvents.startedAt },
+  { kind: 'accidents', table: accidents, order: accidents.eventTime },
 ] as const;
 
-const latest = ({ table, order }: (typeof kinds)[number], connection: SQL) => sql`(
-  select created_at from ${sql.identifier(table)} where ${leadsIn(table, sql`connection_id`, connection)}
-  order by ${sql.identifier(order)} desc, id desc limit 1)`;
+/** The records of a kind of the connection that the statement around it reads. */
+const ofConnection = ({ table }: (typeof kinds)[number]) =>
+  leadsIn(getTableName(table), sql`${table.connectionId}`, sql`${connections.id}`);
 
-const countUpTo = (most: number, rows: SQL) =>
-  sql`(select count(*) from (select 1 from ${rows} limit ${most}))`;
+const latest = (db: Database, kind: (typeof kinds)[number]) => {
+  const { table, order } = kind;
+  const newest = db
+    .select({ at: table.createdAt })
+    .from(table)
+    .where(ofConnection(kind))
+    .orderBy(desc(order), desc(table.id))
+    .limit(1);
+  return sql<number | null>`${newest}`;
+};
 
-const ownConnection = ({ accountId }: Caller, id: string): SQL =>
-  sql`(select id from connections where id = ${id} and account_id = ${accountId})`;
-
-/** A provider's label, and how many of the last events have it. */
-export type WordCount = { word: string; count: number };
+const countUpTo = (db: Database, most: number, kind: (typeof kinds)[number]) => {
+  const { table } = kind;
+  return db.$count(
+    db.select({ id: table.id }).from(table).where(ofConnection(kind)).limit(most).as('some'),
+  );
+};
 
 export const eventsLookedAt = 1_000;
 
 /** The labels of a connection's last 1,000 events, the most frequent first. */
-export const selectWords = (db: Database, connection: SQL) =>
-  read<WordCount>(db)`
-    select word.value as word, count(*) as count from (
-      select incident_types from safety_events where ${leads(sql`connection_id`, connection)}
-      order by started_at desc limit ${eventsLookedAt}) e, json_each(e.incident_types) word
-    group by word.value order by count(*) desc`;
+export const selectWords = (db: Database, connection: SQLWrapper) => {
+  const last = db
+    .select({ types: safetyEvents.incidentTypes })
+    .from(safetyEvents)
+    .where(leads(sql`${safetyEvents.connectionId}`, sql`${connection}`))
+    .orderBy(desc(safetyEvents.startedAt))
+    .limit(eventsLookedAt)
+    .as('last');
+  const word = sql<string>`word.value`;
+  return db
+    .select({ word: word.as('word'), count: count() })
+    .from(last)
+    .crossJoin(sql`json_each(${last.types}) word`)
+    .groupBy(word)
+    .orderBy(desc(count()));
+};
+
+/** A provider's label, and how many of the last events have it. */
+export type WordCount = Awaited<ReturnType<typeof selectWords>>[number];
 
 /** The labels without a mapping. */
 export const unmappedOf = (feed: Feed, words: WordCount[]): WordCount[] =>
@@ -133,28 +170,44 @@ export async function unmappedWords(
   connection: { id: string; provider: string; incidentTypeMap: Feed['incidentTypeMap'] | null },
 ): Promise<WordCount[]> {
   const { id, provider, incidentTypeMap } = connection;
-  const words = await asCaller(env, caller, (db) => selectWords(db, ownConnection(caller, id)));
+  const words = await asCaller(env, caller, (db) =>
+    selectWords(db, db.select({ id: connections.id }).from(connections).where(isOwn(caller, id))),
+  );
   return unmappedOf({ provider, incidentTypeMap: incidentTypeMap ?? undefined }, words);
 }
-
-/** How many events of a risk began within 15 minutes from `at`, in milliseconds since 1970. */
-export type RiskCount = { at: number; risk: number; count: number };
 
 export const maxRisksCounted = 2000;
 
 /** Counts events of a vehicle or driver by risk and quarter of an hour. Reads two rows for each. */
-export const countByRisk = (
+export function countByRisk(
   env: Env,
   caller: Caller,
   of: 'vehicle' | 'driver',
   id: string,
   since: number,
-): Promise<RiskCount[]> =>
-  rowsFor<RiskCount>(env, caller)`
-    select (started_at / ${int(quarterMs)}) * ${int(quarterMs)} as at, event_risk as risk, count(*) as count
-    from (
-      select started_at, event_risk from safety_events
-      where ${leads(sql`${sql.identifier(`${of}_id`)}`, sql`${id}`)} and started_at >= ${since}
-        and +account_id = ${caller.accountId} and withdrawn is not 1
-      order by started_at desc limit ${maxRisksCounted})
-    group by 1, 2`;
+) {
+  const column = of === 'vehicle' ? safetyEvents.vehicleId : safetyEvents.driverId;
+  const which = and(
+    leads(sql`${column}`, sql`${id}`),
+    gte(safetyEvents.startedAt, since),
+    sql`+${safetyEvents.accountId} = ${caller.accountId}`,
+    sql`${safetyEvents.withdrawn} is not 1`,
+  );
+  return asCaller(env, caller, (db) => {
+    const some = db
+      .select({ startedAt: safetyEvents.startedAt, risk: safetyEvents.eventRisk })
+      .from(safetyEvents)
+      .where(which)
+      .orderBy(desc(safetyEvents.startedAt))
+      .limit(maxRisksCounted)
+      .as('some');
+    const at = sql<number>`(${some.startedAt} / ${int(quarterMs)}) * ${int(quarterMs)}`;
+    return db
+      .select({ at: at.as('at'), risk: some.risk, count: count() })
+      .from(some)
+      .groupBy(sql`1`, sql`2`);
+  });
+}
+
+/** How many events of a risk began within 15 minutes from `at`, in milliseconds since 1970. */
+export type RiskCount = Awaited<ReturnType<typeof countByRisk>>[number];

@@ -1,10 +1,11 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, notExists, sql } from 'drizzle-orm';
 import { audit } from '../accounts/audit/write.ts';
-import { write } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { connections } from '../platform/db/schema/accounts.ts';
+import { vehicles } from '../platform/db/schema/fleet.ts';
 import { savingExternalId } from './connections.ts';
 import { findItem } from './find.ts';
-import { vehicles } from './lists/vehicles.ts';
+import { vehicles as vehicleRecords } from './lists/vehicles.ts';
 import { recordChange } from './record-changes.ts';
 
 /** Sets a vehicle's own identifier, and returns it as listed. @throws Refusal: invalid */
@@ -15,22 +16,37 @@ export async function setVehicleExternalId(
   externalId: string | null,
 ) {
   const { accountId } = caller;
-  const vehicle = await findItem(env, caller, vehicles.list, id);
+  const vehicle = await findItem(env, caller, vehicleRecords.list, id);
   if (!vehicle) return undefined;
   const source = { accountId, connectionId: vehicle.connectionId, now: Date.now() };
-  const own = sql`id = ${id} and account_id = ${accountId}`;
-  const ofChanged = sql`id = (select connection_id from vehicles where ${own} and external_id is not ${externalId})`;
-  await savingExternalId('vehicle', () =>
-    asCaller(env, caller, (db) => [
-      audit(db, caller, 'changed', 'connections', ofChanged, ['externalId of a vehicle']),
-      // Vehicles of a deleted connection may still exist, and give up their identifiers.
-      write(db)`update vehicles set external_id = null
-        where account_id = ${accountId} and external_id = ${externalId}
-          and not exists (select 1 from connections c where c.id = connection_id and c.account_id = ${accountId})`,
-      write(db)`update vehicles set external_id = ${externalId}, updated_at = ${source.now}
-        where ${own} and external_id is not ${externalId}`,
-      recordChange(db, source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`),
-    ]),
+  const differs = and(
+    eq(vehicles.id, id),
+    eq(vehicles.accountId, accountId),
+    sql`${vehicles.externalId} is not ${externalId}`,
   );
-  return findItem(env, caller, vehicles.list, id);
+  const has = and(eq(vehicles.accountId, accountId), sql`${vehicles.externalId} = ${externalId}`);
+  await savingExternalId('vehicle', () =>
+    asCaller(env, caller, (db) => {
+      const owner = db
+        .select({ id: connections.id })
+        .from(connections)
+        .where(
+          and(eq(connections.id, vehicles.connectionId), eq(connections.accountId, accountId)),
+        );
+      const changed = db.select({ id: vehicles.connectionId }).from(vehicles).where(differs);
+      return [
+        audit(db, caller, 'changed', 'connections', eq(connections.id, changed), [
+          'externalId of a vehicle',
+        ]),
+        // Vehicles of a deleted connection may still exist, and give up their identifiers.
+        db
+          .update(vehicles)
+          .set({ externalId: null })
+          .where(and(has, notExists(owner))),
+        db.update(vehicles).set({ externalId, updatedAt: source.now }).where(differs),
+        recordChange(db, source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`),
+      ];
+    }),
+  );
+  return findItem(env, caller, vehicleRecords.list, id);
 }

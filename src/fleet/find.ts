@@ -1,7 +1,10 @@
-import { and, sql } from 'drizzle-orm';
-import { type Database, jsonList, read } from '../platform/db/database.ts';
-import { asCaller, type Caller, isWithin, notBeingDeleted, rowsFor } from '../platform/db/guard.ts';
+import { and, eq, sql } from 'drizzle-orm';
+import { type SQLiteColumn, unionAll } from 'drizzle-orm/sqlite-core';
+import { type Database, jsonList } from '../platform/db/database.ts';
+import { asCaller, type Caller, isWithin, notBeingDeleted } from '../platform/db/guard.ts';
 import { selected, sizeOf } from '../platform/db/pages.ts';
+import * as stored from '../platform/db/schema/fleet.ts';
+import type { AccountTable } from '../platform/db/schema/types.ts';
 import { timestamp } from '../platform/fields.ts';
 import { bucketOf } from './archive/bucket.ts';
 import { connections } from './lists/connections.ts';
@@ -71,9 +74,10 @@ export type SizedItem = { id: string; item: unknown; size: number };
 export const selectByIds = (db: Database, caller: Caller, list: List, ids: string[]) => {
   const { table, columns, connection } = list;
   const own = sql`${table.id} in ${jsonList(ids)} and +${table.accountId} = ${caller.accountId}`;
-  return read<Row>(db)`
+  // Raw as in pages of lists: fields read what D1 stores, in a table known only at run time.
+  return db.all<Row>(sql`
     select ${selected(columns, hiddenFrom(caller, list))} from ${table}
-    where ${and(own, notBeingDeleted(connection), isWithin(caller, connection))}`;
+    where ${and(own, notBeingDeleted(connection), isWithin(caller, connection))}`);
 };
 
 export const presentSized = (list: List, row: Row): SizedItem => ({
@@ -82,28 +86,30 @@ export const presentSized = (list: List, row: Row): SizedItem => ({
   item: list.present(row),
 });
 
-const tables = {
-  event: 'safety_events',
-  accident: 'accidents',
-  vehicle: 'vehicles',
-  driver: 'drivers',
-  trip: 'trips',
-} as const;
+/** The kinds of records, as their pages are called. */
+type Kind = 'event' | 'accident' | 'vehicle' | 'driver' | 'trip';
 
 /** The kinds of the account's records in D1 with this id, usually one or none. */
-export async function findAny(
-  env: Env,
-  caller: Caller,
-  id: string,
-): Promise<(keyof typeof tables)[]> {
-  const each = Object.entries(tables).map(
-    ([kind, table]) => sql`
-      select ${kind} as kind from ${sql.identifier(table)}
-      where id = ${id} and account_id = ${caller.accountId} and ${notBeingDeleted(sql`connection_id`)}`,
-  );
-  const found = await rowsFor<{ kind: keyof typeof tables }>(
-    env,
-    caller,
-  )`${sql.join(each, sql` union all `)}`;
+export async function findAny(env: Env, caller: Caller, id: string): Promise<Kind[]> {
+  const found = await asCaller(env, caller, (db) => {
+    const among = (kind: Kind, table: AccountTable & { connectionId: SQLiteColumn }) =>
+      db
+        .select({ kind: sql<Kind>`${kind}`.as('kind') })
+        .from(table)
+        .where(
+          and(
+            eq(table.id, id),
+            eq(table.accountId, caller.accountId),
+            notBeingDeleted(table.connectionId),
+          ),
+        );
+    return unionAll(
+      among('event', stored.safetyEvents),
+      among('accident', stored.accidents),
+      among('vehicle', stored.vehicles),
+      among('driver', stored.drivers),
+      among('trip', stored.trips),
+    );
+  });
   return found.map(({ kind }) => kind);
 }

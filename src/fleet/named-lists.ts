@@ -1,6 +1,7 @@
-import { sql } from 'drizzle-orm';
+import { and, inArray, sql } from 'drizzle-orm';
 import { jsonList } from '../platform/db/database.ts';
-import { type Caller, rowsFor } from '../platform/db/guard.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import * as stored from '../platform/db/schema/fleet.ts';
 import { timestamp } from '../platform/fields.ts';
 import { accidentsByState } from './lists/accidents.ts';
 import type { List } from './lists/list.ts';
@@ -82,8 +83,10 @@ export async function readWithin<T extends object>(
 }
 
 async function namesOf(env: Env, caller: Caller, of: Named, ids: string[]) {
-  const rows = await rowsFor<{ id: string; name: string }>(env, caller)`
-    select id, name from ${sql.identifier(`${of}s`)}
-    where id in ${jsonList(ids)} and +account_id = ${caller.accountId}`;
+  const table = of === 'driver' ? stored.drivers : stored.vehicles;
+  const own = and(inArray(table.id, jsonList(ids)), sql`+${table.accountId} = ${caller.accountId}`);
+  const rows = await asCaller(env, caller, (db) =>
+    db.select({ id: table.id, name: table.name }).from(table).where(own),
+  );
   return new Map<unknown, string>(rows.map(({ id, name }) => [id, name]));
 }

@@ -1,5 +1,5 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Database, int, write } from '../platform/db/database.ts';
+import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { type Database, int } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/schema/types.ts';
 import { dayMs } from '../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../platform/jobs/chunks.ts';
@@ -52,7 +52,8 @@ export function recordWritten(
     (value, i) =>
       sql`cast(${value} + iif(last->>0 = ${today(now)}, coalesce(last->>${int(i + 1)}, 0), 0) as integer)`,
   );
-  return write(db)`
+  // Materialized, so that what is counted and numbered is read once.
+  return db.run(sql`
     with changed (records, added, notifying) as materialized (
       select json_object(${joined(kinds.map(({ ids }) => ids))}),
         ${sum(kinds.map(({ added }) => added))}, ${sum(notifying)}
@@ -62,7 +63,7 @@ export function recordWritten(
     insert into changes (account_id, seq, lag, connection_id, action, records, quiet, usage, request_id)
     select ${accountId}, seq, seq - ${now}, ${connectionId}, 'changed', records, ${Number(quiet)},
       json_array(${today(now)}, ${joined(usage)}), ${source.requestId}
-    from numbered`;
+    from numbered`);
 }
 
 const joined = (parts: SQL[]): SQL => sql.join(parts, sql`, `);
@@ -83,15 +84,18 @@ export const recordChange = (
   source: ChangeSource,
   action: Action,
   kind: ListedKind,
-  ids: SQL | unknown[],
-) => write(db)`${changeRows(source, action, kind, ids)}`;
+  ids: SQLWrapper | unknown[],
+  archivedDay: number | null = null,
+) =>
+  // Set-based: the builder cannot insert a selection that leaves out columns.
+  db.run(changeRows(source, action, kind, ids, archivedDay));
 
-/** SQL for the rows of a change. With `archivedDay` nobody is notified of it. */
+/** SQL for the rows of a change of `ids`, a query with a column `id`. With `archivedDay` nobody is notified of it. */
 export const changeRows = (
   source: ChangeSource,
   action: Action,
   kind: ListedKind,
-  ids: SQL | unknown[],
+  ids: SQLWrapper | unknown[],
   archivedDay: number | null = null,
 ): SQL => sql`
   insert into changes (account_id, seq, connection_id, action, records, archived_day, quiet, usage)
@@ -100,7 +104,7 @@ export const changeRows = (
     ${lastUsage(source.accountId)}
   from (
     select id, (row_number() over () - 1) / ${int(maxRecordsPerRow)} as part
-    from (${Array.isArray(ids) ? sql`select value as id from json_each(${JSON.stringify(ids)})` : ids}))
+    from (${Array.isArray(ids) ? sql`select value as id from json_each(${JSON.stringify(ids)})` : ids.getSQL()}))
   group by part`;
 
 /** Records that records of a day were archived, or that archived ones were changed or deleted. */
@@ -116,7 +120,7 @@ export function recordArchived(
 ) {
   const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
   if (!kind) throw new Error(`${name} is no list`);
-  return write(db)`${changeRows({ ...owner, now: Date.now() }, action, kind, ids, day)}`;
+  return recordChange(db, { ...owner, now: Date.now() }, action, kind, ids, day);
 }
 
 /** D1 runs transactions one by one, so a later commit gets a higher number. */

@@ -1,11 +1,13 @@
-import { getTableName, type SQL, sql } from 'drizzle-orm';
+import { and, eq, exists, getTableName, type SQL, sql } from 'drizzle-orm';
 import { nobody, wrongName } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit/write.ts';
-import { type Database, refuseUnless, withoutText, write } from '../platform/db/database.ts';
+import { type Database, refuseUnless, withoutText } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { leadsIn } from '../platform/db/leads.ts';
+import { connections } from '../platform/db/schema/accounts.ts';
+import { drivers } from '../platform/db/schema/fleet.ts';
 import { untilNone } from '../platform/jobs/chunks.ts';
-import { drivers } from './lists/drivers.ts';
+import { drivers as driverRecords } from './lists/drivers.ts';
 import { columnName } from './lists/list.ts';
 import { type Kind, recordKinds } from './lists/registry.ts';
 
@@ -39,7 +41,7 @@ export const eraseRecipient = (keys: SQL, email: string): SQL => sql`
 /** The columns that refer to a driver, each with an index. */
 const references = recordKinds.flatMap(({ kind, table, fields }) =>
   Object.entries(fields).flatMap(([key, { refersTo }]) =>
-    refersTo?.kind === drivers.kind
+    refersTo?.kind === driverRecords.kind
       ? [{ kind, table, column: sql.identifier(columnName(key)), isNamed: 'driverName' in table }]
       : [],
   ),
@@ -65,22 +67,20 @@ export function eraseReferences(
 }
 
 export const deleteDriverRow = (db: Database, accountId: string, id: string) =>
-  write(db)`delete from drivers where id = ${id} and account_id = ${accountId}`;
+  db.delete(drivers).where(and(eq(drivers.id, id), eq(drivers.accountId, accountId)));
 
 /** The statements that take a connection with this name from its account. */
 export const takeConnection = (db: Database, caller: Caller, id: string, name: string) => {
-  const own = sql`id = ${id} and account_id = ${caller.accountId}`;
+  const own = and(eq(connections.id, id), eq(connections.accountId, caller.accountId));
+  const called = sql`coalesce(${connections.name}, ${connections.tsp})`;
+  const named = db.select({ id: connections.id }).from(connections);
   return [
-    refuseUnless(
-      db,
-      sql`(select coalesce(name, tsp) from connections where ${own}) = ${name}`,
-      wrongName,
-    ),
+    refuseUnless(db, exists(named.where(and(own, eq(called, name)))), wrongName),
     audit(db, caller, 'deleted', 'connections', id),
-    write(db)`update connections set account_id = ${nobody}, external_id = null where ${own}`,
+    db.update(connections).set({ accountId: nobody, externalId: null }).where(own),
   ] as const;
 };
 
 /** The statement that deletes a connection's row, once nothing refers to it. */
 export const deleteConnectionRow = (db: Database, id: string) =>
-  write(db)`delete from connections where id = ${id}`;
+  db.delete(connections).where(eq(connections.id, id));

@@ -1,7 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Database, read } from '../platform/db/database.ts';
+import { and, eq, gte, lt, type SQLWrapper, sql } from 'drizzle-orm';
+import { union } from 'drizzle-orm/sqlite-core';
+import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../platform/db/guard.ts';
 import { selected } from '../platform/db/pages.ts';
+import * as stored from '../platform/db/schema/fleet.ts';
 import { drivers } from './lists/drivers.ts';
 import type { List } from './lists/list.ts';
 import { keyOf } from './lists/search-keys.ts';
@@ -27,9 +29,17 @@ export async function listByName<K extends keyof Kinds>(
   const position = sql`(coalesce((
     select search_keys->>0 from ${list.table}
     where id = ${after} and +account_id = ${caller.accountId}), ''), ${after})`;
-  const ids = sql`select id from names where account_id = ${caller.accountId} and kind = ${kind}
-    ${after === undefined ? undefined : sql`and (name, id) > ${position}`} order by name, id limit ${limit + 1}`;
-  const rows = await asCaller(env, caller, (db) => selectItems(db, caller, list, ids));
+  const { names } = stored;
+  const which = and(
+    eq(names.accountId, caller.accountId),
+    eq(names.kind, kind),
+    after === undefined ? undefined : sql`(${names.name}, ${names.id}) > ${position}`,
+  );
+  const rows = await asCaller(env, caller, (db) => {
+    const ids = db.select({ id: names.id }).from(names).where(which);
+    const some = ids.orderBy(names.name, names.id).limit(limit + 1);
+    return selectItems(db, caller, list, some);
+  });
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return { items: present<K>(list, rows.slice(0, limit)), ...(last && { next: String(last.id) }) };
 }
@@ -45,11 +55,14 @@ export async function findByName(
   limit: number,
 ): Promise<{ [K in keyof Kinds]: NamedItem<K>[] }> {
   const most = limit + 1;
-  const ids = vehiclesMeantBy(caller, text, most);
-  const found = await asCaller(env, caller, (db) => ({
-    vehicles: selectItems(db, caller, kinds.vehicle, sql`${ids} limit ${3 * most}`),
-    drivers: selectItems(db, caller, kinds.driver, startingWith(caller, 'driver', text, most)),
-  }));
+  const found = await asCaller(env, caller, (db) => {
+    const meant = vehiclesMeantBy(db, caller, text, most).limit(3 * most);
+    const named = startingWith(db, caller, 'driver', text, most);
+    return {
+      vehicles: selectItems(db, caller, kinds.vehicle, meant),
+      drivers: selectItems(db, caller, kinds.driver, named),
+    };
+  });
   return {
     vehicle: present<'vehicle'>(kinds.vehicle, found.vehicles).slice(0, most),
     driver: present<'driver'>(kinds.driver, found.drivers).slice(0, most),
@@ -61,12 +74,15 @@ const selectItems = (
   db: Database,
   { accountId }: Caller,
   { table, columns, connection }: List,
-  ids: SQL,
+  ids: SQLWrapper,
 ) =>
-  read<{ [key: string]: unknown }>(db)`select ${selected(columns)},
-        (select coalesce(name, tsp) from connections where id = connection_id) as "connectionName"
-      from ${table} where id in (${ids}) and +account_id = ${accountId} and ${notBeingDeleted(connection)}
-      order by search_keys->>0, id`;
+  // Raw as in pages of lists: fields read what D1 stores, in a table known only at run time.
+  db.all<{ [key: string]: unknown }>(sql`
+    select ${selected(columns)},
+      (select coalesce(name, tsp) from connections where id = connection_id) as "connectionName"
+    from ${table}
+    where id in (${ids.getSQL()}) and +account_id = ${accountId} and ${notBeingDeleted(connection)}
+    order by search_keys->>0, id`);
 
 const present = <K extends keyof Kinds>(list: List, rows: { [key: string]: unknown }[]) =>
   rows.map((row) => list.present(row) as NamedItem<K>); // by this kind's own list, which keeps what else a row has
@@ -76,7 +92,7 @@ export type Typed = { vehicle?: string; vin?: string; driver?: string };
 
 /** The matches; undefined for what was not typed. */
 export type Matched = { vehicles?: Match[]; drivers?: Match[] };
-export type Match = { id: string; name: string };
+export type Match = Pick<typeof stored.vehicles.$inferSelect, 'id' | 'name'>;
 
 export const maxMatches = 100;
 
@@ -87,14 +103,19 @@ export async function matchFleet(
   { vehicle, vin, driver }: Typed,
 ): Promise<Matched> {
   if (!vehicle && !vin && !driver) return {};
-  const meant =
-    vehicle && sql`${vehiclesMeantBy(caller, vehicle, maxMatches)} union select ${vehicle}`;
-  const named =
-    driver && sql`${startingWith(caller, 'driver', driver, maxMatches)} union select ${driver}`;
-  const { vehicles, drivers } = await asCaller(env, caller, (db) => ({
-    vehicles: selectMatches(db, caller, 'vehicles', [meant, vin && withVin(caller, vin)]),
-    drivers: selectMatches(db, caller, 'drivers', [named]),
-  }));
+  const { vehicles, drivers } = await asCaller(env, caller, (db) => {
+    const meant = vehicle && vehiclesMeantBy(db, caller, vehicle, maxMatches);
+    const named = driver && startingWith(db, caller, 'driver', driver, maxMatches);
+    return {
+      vehicles: selectMatches(db, caller, stored.vehicles, [
+        meant && sql`${meant.getSQL()} union select ${vehicle}`,
+        vin && withVin(db, caller, vin),
+      ]),
+      drivers: selectMatches(db, caller, stored.drivers, [
+        named && sql`${named.getSQL()} union select ${driver}`,
+      ]),
+    };
+  });
   return { ...((vehicle || vin) && { vehicles }), ...(driver && { drivers }) };
 }
 
@@ -102,30 +123,54 @@ export async function matchFleet(
 function selectMatches(
   db: Database,
   { accountId }: Caller,
-  table: 'vehicles' | 'drivers',
-  wanted: (SQL | '' | undefined)[],
+  table: typeof stored.vehicles | typeof stored.drivers,
+  wanted: (SQLWrapper | '' | undefined)[],
 ) {
-  const among = wanted.flatMap((ids) => (ids ? [sql`id in (${ids})`] : []));
-  const condition = among.length > 0 ? sql.join(among, sql` and `) : sql`false`;
-  return read<Match>(db)`
-    select id, name from ${sql.identifier(table)} where ${condition} and +account_id = ${accountId}
-    order by name, id limit ${maxMatches}`;
+  const among = wanted.flatMap((ids) => (ids ? [sql`${table.id} in (${ids.getSQL()})`] : []));
+  return db
+    .select({ id: table.id, name: table.name })
+    .from(table)
+    .where(and(and(...among) ?? sql`false`, sql`+${table.accountId} = ${accountId}`))
+    .orderBy(table.name, table.id)
+    .limit(maxMatches);
 }
 
-const vehiclesMeantBy = (caller: Caller, text: string, most: number): SQL =>
-  sql`${startingWith(caller, 'vehicle', text, most)} union ${withVin(caller, text)}`;
+const vehiclesMeantBy = (db: Database, caller: Caller, text: string, most: number) =>
+  startingWith(db, caller, 'vehicle', text, most).union(withVin(db, caller, text));
 
 /** The ids with a key that begins with a text: as many for the whole name as for further words. */
-function startingWith({ accountId }: Caller, kind: keyof Kinds, text: string, most: number): SQL {
+function startingWith(
+  db: Database,
+  { accountId }: Caller,
+  kind: keyof Kinds,
+  text: string,
+  most: number,
+) {
+  const { names } = stored;
   const key = keyOf(text);
-  const among = (keys: string) => sql`select id from (select id from names
-    where account_id = ${accountId} and kind = ${keys} and name >= ${key} and name < ${`${key}\u{10ffff}`}
-    order by name limit ${most})`;
-  return sql`${among(kind)} union ${among(`${kind} word`)}`;
+  const begins = and(gte(names.name, key), lt(names.name, `${key}\u{10ffff}`));
+  const among = (keys: keyof Kinds | `${keyof Kinds} word`) => {
+    const some = db
+      .select({ id: names.id })
+      .from(names)
+      .where(and(eq(names.accountId, accountId), eq(names.kind, keys), begins))
+      .orderBy(names.name)
+      .limit(most)
+      .as('some');
+    return db.select({ id: some.id }).from(some);
+  };
+  return union(among(kind), among(`${kind} word`));
 }
 
 const maxSameVin = 1000;
 
-const withVin = ({ accountId }: Caller, vin: string): SQL =>
-  sql`select id from (select id from vehicles where account_id = ${accountId}
-    and vin = ${vinOf(vin)} limit ${maxSameVin})`;
+function withVin(db: Database, { accountId }: Caller, vin: string) {
+  const { vehicles } = stored;
+  const same = db
+    .select({ id: vehicles.id })
+    .from(vehicles)
+    .where(and(eq(vehicles.accountId, accountId), eq(vehicles.vin, vinOf(vin))))
+    .limit(maxSameVin)
+    .as('same');
+  return db.select({ id: same.id }).from(same);
+}

@@ -1,12 +1,25 @@
-import { type SQL, sql } from 'drizzle-orm';
+import {
+  and,
+  eq,
+  exists,
+  isNull,
+  ne,
+  not,
+  notExists,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm';
+import type { SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
 import { audit } from '../accounts/audit/write.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
 import { providerProblem } from '../platform/address.ts';
 import { config } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
-import { type Database, refuseUnless, write } from '../platform/db/database.ts';
+import { type Database, refuseUnless, type Statement } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { pulls } from '../platform/db/schema/providers.ts';
 import { invalidField } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { type CoveredConnection, createConnection } from '../webhooks/coverage.ts';
@@ -101,7 +114,7 @@ export async function connectProvider(
   env: Env,
   caller: Caller,
   input: NewPull,
-  alongside: (db: Database, id: string) => ReturnType<typeof refuseUnless>[] = () => [],
+  alongside: (db: Database, id: string) => Statement[] = () => [],
 ): Promise<CoveredConnection> {
   const tried = await tryCredential(env, caller, input);
   const { connector } = tried;
@@ -127,11 +140,18 @@ export async function connectProvider(
     (db) => [
       ...alongside(db, id),
       unlessConnected(db, caller, tried.hash, id),
-      write(db)`
-        insert into pulls (connection_id, account_id, secrets, credential_hash, base_url, organisation, organisation_id,
-          history_days, connected_at, due_at)
-        values (${id}, ${caller.accountId}, ${JSON.stringify(secrets)}, ${tried.hash}, ${tried.baseUrl},
-          ${tried.organisation}, ${tried.organisationId}, ${days}, ${now}, ${now})`,
+      db.insert(pulls).values({
+        connectionId: id,
+        accountId: caller.accountId,
+        secrets,
+        credentialHash: tried.hash,
+        baseUrl: tried.baseUrl,
+        organisation: tried.organisation,
+        organisationId: tried.organisationId,
+        historyDays: days,
+        connectedAt: now,
+        dueAt: now,
+      }),
     ],
   );
   await send(env.DELIVERIES, [{ pull: [id] }]);
@@ -155,10 +175,19 @@ export async function replaceCredential(
   const now = Date.now();
   await changePull(env, caller, id, {
     noted: 'credential',
-    set: sql`secrets = ${JSON.stringify(secrets)}, credential_hash = ${tried.hash}, session = null,
-      feeds = iif(organisation_id = ${tried.organisationId}, ${feedsDue}, '{}'), base_url = ${tried.baseUrl},
-      organisation = ${tried.organisation}, organisation_id = ${tried.organisationId}, refused_at = null,
-      claim = null, claimed_until = 0, due_at = iif(paused_at is null, ${now}, null)`,
+    set: {
+      secrets,
+      credentialHash: tried.hash,
+      session: null,
+      feeds: sql`iif(${eq(pulls.organisationId, tried.organisationId)}, ${feedsDue}, '{}')`,
+      baseUrl: tried.baseUrl,
+      organisation: tried.organisation,
+      organisationId: tried.organisationId,
+      refusedAt: null,
+      claim: null,
+      claimedUntil: 0,
+      dueAt: sql`iif(${isNull(pulls.pausedAt)}, ${now}, null)`,
+    },
     also: (db) => [unlessConnected(db, caller, tried.hash, id)],
   });
   await send(env.DELIVERIES, [{ pull: [id] }]);
@@ -167,21 +196,29 @@ export async function replaceCredential(
 
 /** The feeds as they are, and none waits: a person has mended the connection. */
 const feedsDue = sql`(select json_group_object(key, json(json_remove(value, '$.problem', '$.pulledAt')))
-  from json_each(feeds))`;
+  from json_each(${pulls.feeds}))`;
 
 /** Pauses a connection; a write that has begun completes. @throws Refusal: invalid, if it does not pull */
 export const pausePull = (env: Env, caller: Caller, id: string): Promise<void> =>
   changePull(env, caller, id, {
     noted: 'paused',
-    set: sql`paused_at = coalesce(paused_at, ${Date.now()}), due_at = null, claim = null`,
+    set: {
+      pausedAt: sql`coalesce(${pulls.pausedAt}, ${Date.now()})`,
+      dueAt: null,
+      claim: null,
+    },
   });
 
 /** Resumes a connection where it stopped. @throws Refusal: invalid, as above */
 export async function resumePull(env: Env, caller: Caller, id: string): Promise<void> {
   await changePull(env, caller, id, {
     noted: 'resumed',
-    set: sql`paused_at = null, due_at = iif(refused_at is null, ${Date.now()}, null), claimed_until = 0,
-      feeds = ${feedsDue}`,
+    set: {
+      pausedAt: null,
+      dueAt: sql`iif(${isNull(pulls.refusedAt)}, ${Date.now()}, null)`,
+      claimedUntil: 0,
+      feeds: feedsDue,
+    },
   });
   await send(env.DELIVERIES, [{ pull: [id] }]);
 }
@@ -189,8 +226,8 @@ export async function resumePull(env: Env, caller: Caller, id: string): Promise<
 /** Pulls all feeds now, also with a credential that was refused. @throws Refusal: invalid */
 export async function pullNow(env: Env, caller: Caller, id: string): Promise<void> {
   await changePull(env, caller, id, {
-    only: sql`paused_at is null`,
-    set: sql`due_at = ${Date.now()}, refused_at = null, feeds = ${feedsDue}`,
+    only: isNull(pulls.pausedAt),
+    set: { dueAt: Date.now(), refusedAt: null, feeds: feedsDue },
   });
   await send(env.DELIVERIES, [{ pull: [id] }]);
 }
@@ -205,10 +242,10 @@ export async function setWebhookSecret(
   const secret = text.trim();
   if (!/^[\x21-\x7e]{8,500}$/.test(secret))
     throw invalidField('secret', 'must be one word of 8 to 500 characters');
-  const sealed = JSON.stringify(await seal(env, id, { secret }));
+  const webhookSecret = await seal(env, id, { secret });
   await changePull(env, caller, id, {
     noted: 'webhook secret',
-    set: sql`webhook_secret = ${sealed}`,
+    set: { webhookSecret },
   });
 }
 
@@ -220,31 +257,31 @@ export async function changePull(
   {
     set,
     noted,
-    only = sql`true`,
+    only,
     also = () => [],
   }: {
-    set: SQL;
+    set: SQLiteUpdateSetSource<typeof pulls>;
     noted?: string;
     only?: SQL;
-    also?: (db: Database) => ReturnType<typeof refuseUnless>[];
+    also?: (db: Database) => Statement[];
   },
 ): Promise<void> {
-  const own = sql`connection_id = ${id} and account_id = ${caller.accountId}`;
+  const own = and(eq(pulls.connectionId, id), eq(pulls.accountId, caller.accountId));
   await asCaller(env, caller, (db) => [
     refuseUnless(
       db,
-      sql`exists (select 1 from pulls where ${own} and ${only})`,
+      exists(db.select({ id: pulls.connectionId }).from(pulls).where(and(own, only))),
       'This connection does not pull from a provider, or is paused',
     ),
     unlessWithdrawn(db, id),
     ...also(db),
     noted ? audit(db, caller, 'changed', 'connections', id, [noted]) : undefined,
-    write(db)`update pulls set ${set} where ${own}`,
+    db.update(pulls).set(set).where(own),
   ]);
 }
 
 /** SQL for whether the connection `id` was connected by a link whose consent was withdrawn. */
-export const isWithdrawn = (id: SQL): SQL =>
+export const isWithdrawn = (id: SQLWrapper): SQL =>
   sql`exists (select 1 from connect_links where connection_id = ${id} and withdrawn_at is not null)`;
 
 /** SQL for whether accidents of the connection `c` are expected: it is neither paused nor withdrawn. */
@@ -255,17 +292,27 @@ export const needsCover: SQL = sql`(not ${isWithdrawn(sql`c.id`)} and not exists
 const unlessWithdrawn = (db: Database, id: string) =>
   refuseUnless(
     db,
-    sql`not ${isWithdrawn(sql`${id}`)}`,
+    not(isWithdrawn(sql`${id}`)),
     'The consent to this connection was withdrawn. Create another connect link, or add the provider with a credential of your own.',
   );
 
-const unlessConnected = (db: Database, { accountId }: Caller, hash: string, id: string) =>
-  refuseUnless(
+function unlessConnected(db: Database, { accountId }: Caller, hash: string, id: string) {
+  const others = db
+    .select({ id: pulls.connectionId })
+    .from(pulls)
+    .where(
+      and(
+        eq(pulls.accountId, accountId),
+        eq(pulls.credentialHash, hash),
+        ne(pulls.connectionId, id),
+      ),
+    );
+  return refuseUnless(
     db,
-    sql`not exists (select 1 from pulls
-      where account_id = ${accountId} and credential_hash = ${hash} and connection_id <> ${id})`,
+    notExists(others),
     'This account has a connection with this credential already',
   );
+}
 
 const mayCall = (env: Env, url: string): boolean =>
   providerProblem(url, { allowLoopback: config(env).allowLoopbackReceivers }) === undefined;

@@ -1,15 +1,16 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, inArray, max, notExists, type SQL, sql } from 'drizzle-orm';
 import { setHealthStatus, setSilentSince } from '../fleet/connections.ts';
 import {
   type Database,
   jsonList,
-  read,
   refuseUnless,
   transaction,
   type Write,
-  write,
 } from '../platform/db/database.ts';
 import { lostLease, ofActiveAccount } from '../platform/db/guard.ts';
+import { connections } from '../platform/db/schema/accounts.ts';
+import { pulls } from '../platform/db/schema/providers.ts';
+import type { HealthStatus } from '../platform/db/schema/types.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { hourMs } from '../platform/durations.ts';
 import { inSteps, isLeft, newBudget } from '../platform/jobs/budget.ts';
@@ -17,7 +18,7 @@ import { addNews, newsFor } from '../webhooks/alerts/pending.ts';
 import { wakeSender } from '../webhooks/alerts/sending.ts';
 import { isWithdrawn } from './connect.ts';
 import { adviceFor, feedNames } from './connector.ts';
-import { type Feeds, type HealthStatus, silentMs } from './plan.ts';
+import { type Feeds, silentMs } from './plan.ts';
 import { connectorOf } from './registry.ts';
 
 export const notifyAfterMs = 15 * 60_000;
@@ -46,17 +47,23 @@ export async function sendHealthAlerts(
   const db = openDatabase(env);
   let queued = 0;
   await inSteps(budget, async () => {
-    const changed = await read<Changed>(db)`${changedBy(now)}`;
+    // The same statement as in the condition of the job.
+    const changed = await transaction(db, db.all<Changed>(changedBy(now)));
     if (changed.length === 0) return false;
     const notified = JSON.stringify(changed.map(({ id, health }) => ({ id, health })));
-    const ofOthers = sql`select 1 from pulls
-      where connection_id in ${jsonList(changed.map(({ id }) => id))} and notified_at > ${now - quietMs}`;
+    const ids = jsonList(changed.map(({ id }) => id));
+    const ofOthers = db
+      .select({ id: pulls.connectionId })
+      .from(pulls)
+      .where(and(inArray(pulls.connectionId, ids), gt(pulls.notifiedAt, now - quietMs)));
     const { added } = await transaction(db, {
-      ours: refuseUnless(db, sql`not exists (${ofOthers})`, lostLease), // another run has notified of some of it
+      ours: refuseUnless(db, notExists(ofOthers), lostLease), // another run has notified of some of it
       added: addStories(env, db, changed.map(storyOf), now),
-      marked: write(db)`
-        update pulls set notified_health = r.value->>'health', notified_at = ${now}
-        from json_each(${notified}) r where connection_id = r.value->>'id'`,
+      marked: db
+        .update(pulls)
+        .set({ notifiedHealth: sql`r.value->>'health'`, notifiedAt: now })
+        .from(sql`json_each(${notified}) r`)
+        .where(eq(pulls.connectionId, sql`r.value->>'id'`)),
     });
     queued += added.meta.changes;
     await wakeSender(env, added);
@@ -147,23 +154,32 @@ export async function notifyOfSilence(
 const findChanged = (db: Database, after: string, now: number) =>
   transaction(db, { changed: selectChanged(db, after, now), last: lastOfChunk(db, after) });
 
-const chunk = (after: string) =>
-  sql`(select * from connections where id > ${after} order by id limit ${perChunk})`;
+const chunk = (db: Database, after: string) =>
+  db
+    .select()
+    .from(connections)
+    .where(gt(connections.id, after))
+    .orderBy(connections.id)
+    .limit(perChunk)
+    .as('c');
 
-const lastOfChunk = (db: Database, after: string) =>
-  read<{ id: string | null }>(db)`select max(id) as id from ${chunk(after)}`;
+function lastOfChunk(db: Database, after: string) {
+  const some = chunk(db, after);
+  return db.select({ id: max(some.id) }).from(some);
+}
 
 const selectChanged = (db: Database, after: string, now: number) =>
-  read<Sender>(db)`
+  // The builder knows no `indexed by`.
+  db.all<Sender>(sql`
     select id, accountId, name, silent from (
       select c.id, c.account_id as accountId, coalesce(c.name, c.tsp) as name, c.silent_since is not null as known, (
         select max(t.last_used_at) <= ${now - silentMs - usedWithinMs}
         from tokens t indexed by tokens_active_by_connection
         where t.connection_id = c.id and t.revoked_at is null) as silent
-      from ${chunk(after)} c
+      from ${chunk(db, after)}
       where not exists (select 1 from pulls p where p.connection_id = c.id)
         and ${ofActiveAccount(sql`c.account_id`)})
-    where silent <> known limit ${connectionsPerStep}`;
+    where silent <> known limit ${connectionsPerStep}`);
 
 const markSilence = (db: Database, { id, accountId, silent }: Sender, now: number): Write[] => [
   setSilentSince(db, id, silent ? now : null),

@@ -1,20 +1,30 @@
-import { sql } from 'drizzle-orm';
-import { type Account, refuseIfMoved } from '../accounts/accounts.ts';
+import {
+  and,
+  desc,
+  eq,
+  exists,
+  gt,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  notInArray,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
+import { refuseIfMoved } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit/write.ts';
 import { isSecret, newSecret, secretIn, withCell } from '../accounts/secrets.ts';
 import { hashToken } from '../accounts/tokens/format.ts';
 import { updateConnection } from '../fleet/connections.ts';
 import { originOf } from '../platform/config.ts';
 import { seal } from '../platform/crypto.ts';
-import {
-  type Database,
-  read,
-  refuseUnless,
-  write,
-  writeReturning,
-} from '../platform/db/database.ts';
-import { asCaller, type Caller, refuseInactive, rowsFor } from '../platform/db/guard.ts';
+import { type Database, refuseUnless, transaction } from '../platform/db/database.ts';
+import { asCaller, type Caller, refuseInactive } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { accounts, connections } from '../platform/db/schema/accounts.ts';
+import { connectLinks } from '../platform/db/schema/providers.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
 import type { CoveredConnection } from '../webhooks/coverage.ts';
@@ -25,27 +35,39 @@ export const maxOpenLinks = 20;
 
 const usedLink = 'This link has been used already.';
 
-/** A link as the account's people see it. Times are milliseconds since 1970. */
-export type ConnectLink = {
-  id: string;
-  name: string;
-  createdAt: number;
-  expiresAt: number;
+/** What the account's people see of a link. */
+const columns = {
+  id: connectLinks.id,
+  name: connectLinks.name,
+  createdAt: connectLinks.createdAt,
+  expiresAt: connectLinks.expiresAt,
   /** Null until it is used. */
-  connectionId: string | null;
+  connectionId: connectLinks.connectionId,
   /** When consent was withdrawn by the link. */
-  withdrawnAt: number | null;
+  withdrawnAt: connectLinks.withdrawnAt,
 };
 
-const columns = sql`l.id, l.name, l.created_at as createdAt, l.expires_at as expiresAt,
-  l.connection_id as connectionId, l.withdrawn_at as withdrawnAt`;
+/** A link as the account's people see it. Times are milliseconds since 1970. */
+export type ConnectLink = Pick<typeof connectLinks.$inferSelect, keyof typeof columns>;
+
+/** Whether a link can be opened: it was used, or still can be. */
+const isGood = () =>
+  or(isNotNull(connectLinks.connectionId), gt(connectLinks.expiresAt, Date.now()));
 
 /** The account's links that can still be used, then those that were, the newest first; at most 100. */
 export async function listLinks(env: Env, caller: Caller): Promise<ConnectLink[]> {
-  return rowsFor<ConnectLink>(env, caller)`
-    select ${columns} from connect_links l
-    where account_id = ${caller.accountId} and (connection_id is not null or expires_at > ${Date.now()})
-    order by connection_id is not null, created_at desc, id desc limit 100`;
+  return asCaller(env, caller, (db) =>
+    db
+      .select(columns)
+      .from(connectLinks)
+      .where(and(eq(connectLinks.accountId, caller.accountId), isGood()))
+      .orderBy(
+        isNotNull(connectLinks.connectionId),
+        desc(connectLinks.createdAt),
+        desc(connectLinks.id),
+      )
+      .limit(100),
+  );
 }
 
 /** Creates a single-use link, valid for a week, whose address is not stored. @throws Refusal: invalid */
@@ -58,18 +80,16 @@ export async function createLink(
   const secret = await newSecret(env, 'connect link');
   const [id, hash, now] = [newId(), await hashToken(secret), Date.now()];
   const expiresAt = now + connectLinkMs;
-  const open = sql`account_id = ${accountId} and connection_id is null`;
+  const open = and(eq(connectLinks.accountId, accountId), isNull(connectLinks.connectionId));
   const url = `${originOf(env)}/portal/connect?secret=${withCell(env, secret)}`; // a path would be logged
   const create = (db: Database) => [
-    write(db)`delete from connect_links where ${open} and expires_at <= ${now}`,
+    db.delete(connectLinks).where(and(open, lte(connectLinks.expiresAt, now))),
     refuseUnless(
       db,
-      sql`(select count(*) from connect_links where ${open}) < ${maxOpenLinks}`,
+      lt(db.$count(connectLinks, open), maxOpenLinks),
       `An account can have at most ${maxOpenLinks} links that are not used yet. Revoke one first.`,
     ),
-    write(db)`
-      insert into connect_links (id, account_id, hash, name, created_at, expires_at)
-      values (${id}, ${accountId}, ${hash}, ${name}, ${now}, ${expiresAt})`,
+    db.insert(connectLinks).values({ id, accountId, hash, name, createdAt: now, expiresAt }),
     audit(db, caller, 'created', 'connect_links', id),
   ];
   await asCaller(env, caller, create);
@@ -82,18 +102,14 @@ export async function revokeLink(
   caller: Caller,
   id: string,
 ): Promise<ConnectLink | undefined> {
-  const own = sql`l.id = ${id} and l.account_id = ${caller.accountId}`;
-  const isOpen = sql`exists (select 1 from connect_links l where ${own} and l.connection_id is null)`;
-  const { links } = await asCaller(env, caller, (db) => ({
-    known: refuseUnless(db, sql`exists (select 1 from connect_links l where ${own})`, {
-      kind: 'not found',
-    }),
-    unused: refuseUnless(db, isOpen, usedLink),
-    links: read<ConnectLink>(db)`select ${columns} from connect_links l where ${own}`,
+  const own = and(eq(connectLinks.id, id), eq(connectLinks.accountId, caller.accountId));
+  const { deleted } = await asCaller(env, caller, (db) => ({
+    known: refuseUnless(db, isAny(db, own), { kind: 'not found' }),
+    unused: refuseUnless(db, isAny(db, and(own, isNull(connectLinks.connectionId))), usedLink),
     audited: audit(db, caller, 'revoked', 'connect_links', id),
-    deleted: write(db)`delete from connect_links as l where ${own}`,
+    deleted: db.delete(connectLinks).where(own).returning(columns),
   }));
-  return links[0];
+  return deleted[0];
 }
 
 /** What a link's holder may see: whom it connects to, and what was connected by it. */
@@ -115,14 +131,32 @@ export async function openLink(
   env: Env,
   hash: string,
 ): Promise<{ caller: Caller & { link: string }; link: OpenedLink } | undefined> {
-  const [found] = await read<OpenedLink & { accountId: string; status: Account['status'] }>(
-    openDatabase(env),
-  )`
-    select ${columns}, l.hash, l.account_id as accountId, a.status, a.name as account,
-      a.evidence_days as evidenceDays, coalesce(c.name, c.tsp) as connection
-    from connect_links l join accounts a on a.id = l.account_id and a.status not in ('suspended', 'moved')
-    left join connections c on c.id = l.connection_id
-    where l.hash = ${hash} and (l.connection_id is not null or l.expires_at > ${Date.now()})`;
+  const db = openDatabase(env);
+  const [found] = await transaction(
+    db,
+    db
+      .select({
+        ...columns,
+        hash: connectLinks.hash,
+        accountId: connectLinks.accountId,
+        status: accounts.status,
+        account: sql<string>`${accounts.name}`.as('account'),
+        evidenceDays: accounts.evidenceDays,
+        connection: sql<string | null>`coalesce(${connections.name}, ${connections.tsp})`.as(
+          'connection',
+        ),
+      })
+      .from(connectLinks)
+      .innerJoin(
+        accounts,
+        and(
+          eq(accounts.id, connectLinks.accountId),
+          notInArray(accounts.status, ['suspended', 'moved']),
+        ),
+      )
+      .leftJoin(connections, eq(connections.id, connectLinks.connectionId))
+      .where(and(eq(connectLinks.hash, hash), isGood())),
+  );
   if (!found) {
     await refuseIfMoved(env);
     return undefined;
@@ -139,13 +173,14 @@ export const connectByLink = (
   input: NewPull,
 ): Promise<CoveredConnection> =>
   connectProvider(env, caller, input, (db, id) => [
-    refuseUnless(
-      db,
-      sql`exists (select 1 from connect_links where hash = ${caller.link} and connection_id is null)`,
-      usedLink,
-    ),
-    writeReturning(db)`update connect_links set connection_id = ${id} where hash = ${caller.link}`,
+    refuseUnless(db, isAny(db, and(isOf(caller), isNull(connectLinks.connectionId))), usedLink),
+    db.update(connectLinks).set({ connectionId: id }).where(isOf(caller)),
   ]);
+
+const isOf = ({ link }: { link: string }) => eq(connectLinks.hash, link);
+
+const isAny = (db: Database, which: SQL | undefined): SQL =>
+  exists(db.select({ id: connectLinks.id }).from(connectLinks).where(which));
 
 /** Withdraws consent by a link: pulling ends, the credential is deleted, and records stay. */
 export async function withdraw(
@@ -154,15 +189,24 @@ export async function withdraw(
   connectionId: string,
 ): Promise<void> {
   const now = Date.now();
-  const nothing = JSON.stringify(await seal(env, connectionId, { credential: '' }));
-  const own = sql`hash = ${caller.link} and connection_id = ${connectionId}`;
+  const nothing = await seal(env, connectionId, { credential: '' });
+  const own = and(isOf(caller), eq(connectLinks.connectionId, connectionId));
   await changePull(env, caller, connectionId, {
     noted: 'consent',
-    set: sql`secrets = ${nothing}, credential_hash = ${`withdrawn ${connectionId}`}, session = null,
-      webhook_secret = null, refused_at = null, due_at = null, claim = null, health = 3, health_at = ${now}`,
+    set: {
+      secrets: nothing,
+      credentialHash: `withdrawn ${connectionId}`,
+      session: null,
+      webhookSecret: null,
+      refusedAt: null,
+      dueAt: null,
+      claim: null,
+      health: 3,
+      healthAt: now,
+    },
     also: (db) => [
-      refuseUnless(db, sql`exists (select 1 from connect_links where ${own})`, usedLink),
-      writeReturning(db)`update connect_links set withdrawn_at = ${now} where ${own}`,
+      refuseUnless(db, isAny(db, own), usedLink),
+      db.update(connectLinks).set({ withdrawnAt: now }).where(own),
     ],
   });
   await updateConnection(env, caller, connectionId, { healthStatus: 3 });

@@ -1,3 +1,4 @@
+import type { HealthStatus } from '../platform/db/schema/types.ts';
 import { dayMs, minuteMs } from '../platform/durations.ts';
 import {
   type Connector,
@@ -193,9 +194,6 @@ export function historyProgress(planned: Planned, name: FeedName, now: number) {
     endsAt: left > 0 && share > 0 ? now + Math.round((tookMs / share) * (1 - share)) : null,
   };
 }
-
-/** As in connections: 1 healthy, 2 warning, 3 unavailable, 4 degraded. */
-export type HealthStatus = 1 | 2 | 3 | 4;
 
 /** A feed that has failed for this long is late. */
 export const lateMs = 5 * 60_000;

@@ -1,7 +1,9 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, not } from 'drizzle-orm';
 import { unseal } from '../platform/crypto.ts';
-import { type Caller, rowsFor } from '../platform/db/guard.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { recordId } from '../platform/db/ids.ts';
+import { connections } from '../platform/db/schema/accounts.ts';
+import { pulls } from '../platform/db/schema/providers.ts';
 import { accessTo, isWithdrawn } from './connect.ts';
 import { adviceFor, Problem } from './connector.ts';
 import { connectorOf } from './registry.ts';
@@ -19,11 +21,19 @@ export async function findReport(
   caller: Caller,
   { eventId, connectionId, eventTime, reportUrl }: Accident,
 ): Promise<{ link: string } | { missing: string }> {
-  const [pull] = await rowsFor<{ provider: string; secrets: string; baseUrl: string }>(env, caller)`
-    select c.provider, p.secrets, p.base_url as baseUrl
-    from pulls p join connections c on c.id = p.connection_id
-    where p.connection_id = ${connectionId} and p.account_id = ${caller.accountId}
-      and not ${isWithdrawn(sql`c.id`)}`;
+  const [pull] = await asCaller(env, caller, (db) =>
+    db
+      .select({ provider: connections.provider, secrets: pulls.secrets, baseUrl: pulls.baseUrl })
+      .from(pulls)
+      .innerJoin(connections, eq(connections.id, pulls.connectionId))
+      .where(
+        and(
+          eq(pulls.connectionId, connectionId),
+          eq(pulls.accountId, caller.accountId),
+          not(isWithdrawn(connections.id)),
+        ),
+      ),
+  );
   const connector = pull && connectorOf(pull.provider);
   if (!pull || !connector?.reportLink)
     return reportUrl ? { link: reportUrl } : { missing: 'There is no report.' };

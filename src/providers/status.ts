@@ -1,69 +1,82 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
 import { selectWords, unmappedOf } from '../fleet/counts.ts';
 import { following, type SliceQuery } from '../platform/db/cursor.ts';
-import { read } from '../platform/db/database.ts';
-import { asCaller, type Caller, rowsFor } from '../platform/db/guard.ts';
+import type { Database } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
+import { pullRefusals, pulls } from '../platform/db/schema/providers.ts';
 import { isWithdrawn } from './connect.ts';
 import { adviceFor, type Connector, type FeedName, feedNames } from './connector.ts';
 import { type Feeds, historyProgress, isFailing, type Planned } from './plan.ts';
 import { connectorOf } from './registry.ts';
 
-type PullRow = {
-  id: string;
-  provider: string;
-  organisation: string;
-  /** Equal for two credentials of the same organisation. */
-  organisationId: string;
-  baseUrl: string;
-  /** Refused: the credential must be replaced. Withdrawn: consent was. Nothing is pulled then. */
-  state: 'pulling' | 'paused' | 'refused' | 'withdrawn';
-  hasWebhookSecret: number;
-  lastPulledAt: number | null;
-  /** Null while nothing is pulled. More than a minute away only when the provider asks us to wait. */
-  nextAt: number | null;
-  historyDays: number;
-  connectedAt: number;
-  incidentTypeMap: string | null;
-  feeds: string;
-};
+const selectPulls = (db: Database, which: SQL | undefined) =>
+  db
+    .select({
+      id: connections.id,
+      provider: connections.provider,
+      organisation: pulls.organisation,
+      organisationId: pulls.organisationId,
+      baseUrl: pulls.baseUrl,
+      state: stateOf.as('state'),
+      hasWebhookSecret: sql`${isNotNull(pulls.webhookSecret)}`.mapWith(Boolean).as('signed'),
+      lastPulledAt: connections.lastPulledAt,
+      /** Null while nothing is pulled. More than a minute away only when the provider asks us to wait. */
+      nextAt: pulls.dueAt,
+      historyDays: pulls.historyDays,
+      connectedAt: pulls.connectedAt,
+      incidentTypeMap: connections.incidentTypeMap,
+      feeds: pulls.feeds,
+    })
+    .from(pulls)
+    .innerJoin(connections, eq(connections.id, pulls.connectionId))
+    .where(which);
 
-const row = sql`
-  select c.id, c.provider, p.organisation,
-    p.organisation_id as organisationId, p.base_url as baseUrl,
-    case when ${isWithdrawn(sql`c.id`)} then 'withdrawn' when p.paused_at is not null then 'paused'
-      when p.refused_at is not null then 'refused' else 'pulling' end as state,
-    p.webhook_secret is not null as hasWebhookSecret, c.last_pulled_at as lastPulledAt, p.due_at as nextAt,
-    p.history_days as historyDays, p.connected_at as connectedAt, c.incident_type_map as incidentTypeMap, p.feeds
-  from pulls p join connections c on c.id = p.connection_id`;
+/** Refused: the credential must be replaced. Withdrawn: consent was. Nothing is pulled then. */
+const stateOf = sql<'pulling' | 'paused' | 'refused' | 'withdrawn'>`
+  case when ${isWithdrawn(connections.id)} then 'withdrawn'
+    when ${isNotNull(pulls.pausedAt)} then 'paused'
+    when ${isNotNull(pulls.refusedAt)} then 'refused'
+    else 'pulling' end`;
+
+type PullRow = Awaited<ReturnType<typeof selectPulls>>[number];
 
 /** The status of a connection's pull, if it has one. Reads up to 1,000 events and 200 refused records. */
 export async function pullStatus(env: Env, caller: Caller, id: string) {
-  const own = sql`(select connection_id from pulls where connection_id = ${id} and account_id = ${caller.accountId})`;
-  const { pulls, problems, words } = await asCaller(env, caller, (db) => ({
-    pulls: read<PullRow>(db)`${row} where p.connection_id = ${own}`,
-    problems: read<{
-      kind: string;
-      sourceId: string;
-      accepted: number;
-      reason: string;
-      at: number;
-    }>(db)`
-      select kind, source_id as sourceId, accepted, reason, at from pull_refusals
-      where connection_id = ${own} order by at desc`,
-    words: selectWords(db, own),
-  }));
-  const [found] = pulls;
-  const summary = found && summaryOf(found);
+  const which = and(eq(pulls.connectionId, id), eq(pulls.accountId, caller.accountId));
+  const { found, problems, words } = await asCaller(env, caller, (db) => {
+    const own = db.select({ id: pulls.connectionId }).from(pulls).where(which);
+    return {
+      found: selectPulls(db, eq(pulls.connectionId, own)),
+      problems: db
+        .select({
+          kind: pullRefusals.kind,
+          sourceId: pullRefusals.sourceId,
+          accepted: pullRefusals.accepted,
+          reason: pullRefusals.reason,
+          at: pullRefusals.at,
+        })
+        .from(pullRefusals)
+        .where(eq(pullRefusals.connectionId, own))
+        .orderBy(desc(pullRefusals.at)),
+      words: selectWords(db, own),
+    };
+  });
+  const [pull] = found;
+  const summary = pull && summaryOf(pull);
   if (!summary) return undefined;
-  const map = found.incidentTypeMap;
   const feed = {
-    provider: found.provider,
-    incidentTypeMap: map === null ? undefined : JSON.parse(map),
+    provider: pull.provider,
+    incidentTypeMap: pull.incidentTypeMap ?? undefined,
   };
-  const those = (accepted: number) =>
+  const those = (accepted: boolean) =>
     problems.flatMap(({ accepted: is, ...one }) => (is === accepted ? [one] : []));
-  return { ...summary, refusals: those(0), warnings: those(1), unmapped: unmappedOf(feed, words) };
+  return {
+    ...summary,
+    refusals: those(false),
+    warnings: those(true),
+    unmapped: unmappedOf(feed, words),
+  };
 }
 export type PullStatus = NonNullable<Awaited<ReturnType<typeof pullStatus>>>;
 
@@ -72,7 +85,8 @@ export const pullSummary = async (
   env: Env,
   caller: Caller,
   id: string,
-): Promise<PullSummary | undefined> => (await summariesOf(env, caller, sql`(${id})`)).get(id);
+): Promise<PullSummary | undefined> =>
+  (await summariesOf(env, caller, () => eq(pulls.connectionId, id))).get(id);
 
 /** How the pulls of these connections are doing, by their ids; those that do not pull are left out. */
 export const pullSummaries = (
@@ -80,17 +94,25 @@ export const pullSummaries = (
   caller: Caller,
   slice: SliceQuery,
 ): Promise<Map<string, PullSummary>> =>
-  summariesOf(
-    env,
-    caller,
-    sql`(select id from connections
-      where account_id = ${caller.accountId} and ${following(connections, slice) ?? sql`true`}
-      order by created_at, id limit ${slice.limit})`,
+  summariesOf(env, caller, (db) =>
+    inArray(
+      pulls.connectionId,
+      db
+        .select({ id: connections.id })
+        .from(connections)
+        .where(and(eq(connections.accountId, caller.accountId), following(connections, slice)))
+        .orderBy(connections.createdAt, connections.id)
+        .limit(slice.limit),
+    ),
   );
 
-async function summariesOf(env: Env, caller: Caller, ids: SQL): Promise<Map<string, PullSummary>> {
-  const which = sql`p.connection_id in ${ids} and +p.account_id = ${caller.accountId}`;
-  const rows = await rowsFor<PullRow>(env, caller)`${row} where ${which}`;
+async function summariesOf(
+  env: Env,
+  caller: Caller,
+  which: (db: Database) => SQL,
+): Promise<Map<string, PullSummary>> {
+  const own = sql`+${pulls.accountId} = ${caller.accountId}`;
+  const rows = await asCaller(env, caller, (db) => selectPulls(db, and(which(db), own)));
   return new Map(
     rows.flatMap((found) => {
       const summary = summaryOf(found);
@@ -107,7 +129,6 @@ function summaryOf(found: PullRow) {
   const planned = { connector, feeds: JSON.parse(feeds) as Feeds, connectedAt, historyDays }; // as pulls write it
   return {
     ...shown,
-    hasWebhookSecret: found.hasWebhookSecret === 1,
     feeds: feedNames
       .filter((name) => connector.feeds[name])
       .map((name) => feedStatus(planned, name)),

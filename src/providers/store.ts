@@ -1,19 +1,16 @@
-import { sql } from 'drizzle-orm';
+import { and, eq, exists, inArray, isNotNull, lte, ne, sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
 import { setHealthStatus, setPulledAt } from '../fleet/connections.ts';
 import { type Sealed, unseal } from '../platform/crypto.ts';
-import {
-  type Database,
-  jsonList,
-  read,
-  transaction,
-  write,
-  writeReturning,
-} from '../platform/db/database.ts';
+import { type Database, jsonList, transaction } from '../platform/db/database.ts';
+import { ofActiveAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { accounts, connections } from '../platform/db/schema/accounts.ts';
+import { pulls } from '../platform/db/schema/providers.ts';
+import type { HealthStatus } from '../platform/db/schema/types.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { send } from '../platform/queue.ts';
-import type { Feeds, HealthStatus } from './plan.ts';
+import type { Feeds } from './plan.ts';
 import { connectorOf } from './registry.ts';
 
 /** A run ends within 30 s of its claim, so that a second one never overlaps. */
@@ -22,64 +19,61 @@ const claimMs = 45_000;
 /** How many connections a minute wakes at most, longest waiting first. */
 const maxDue = 5_000;
 
-/** A connection that this run has claimed. Times are milliseconds since 1970. */
-export type Claimed = {
-  connectionId: string;
-  accountId: string;
-  claim: string;
-  provider: string;
-  tSP: string;
-  incidentTypeMap: Record<string, string[]> | undefined;
-  healthStatus: HealthStatus;
-  /** Encrypted, as D1 has them. */
-  secrets: string;
-  session: string | null;
-  baseUrl: string;
-  historyDays: number;
-  connectedAt: number;
-  succeededAt: number | null;
-  dueAt: number;
-  feeds: Feeds;
-};
-
-type StoredPull = Omit<Claimed, 'feeds' | 'incidentTypeMap'> & {
-  feeds: string;
-  incidentTypeMap: string | null;
-};
-
 /** The ids of due connections without a claim, of accounts that are active and not being moved. */
 export async function dueConnections(env: Env, now = Date.now()): Promise<string[]> {
-  const rows = await read<{ id: string }>(openDatabase(env))`
+  const db = openDatabase(env);
+  // The builder knows no `indexed by`.
+  const due = db.all<{ id: string }>(sql`
     select connection_id as id from pulls indexed by pulls_due
-    where due_at <= ${now} and claimed_until <= ${now} and ${isActive} order by due_at limit ${maxDue}`;
-  return rows.map(({ id }) => id);
+    where due_at <= ${now} and claimed_until <= ${now} and ${isActive}
+    order by due_at limit ${maxDue}`);
+  return (await transaction(db, due)).map(({ id }) => id);
 }
 
-const isActive = sql`exists (select 1 from accounts where id = account_id and status = 'active')`;
+const isActive = ofActiveAccount(sql`${pulls.accountId}`);
 
 /** Claims the due ones of these connections for 45 s. They stay due, so that another run follows a kill. */
-export async function claimDue(env: Env, ids: string[], now = Date.now()): Promise<Claimed[]> {
+export async function claimDue(env: Env, ids: string[], now = Date.now()) {
   const db = openDatabase(env);
   const claim = newId();
-  const { pulls } = await transaction(db, {
-    claimed: write(db)`
-      update pulls set claim = ${claim}, claimed_until = ${now + claimMs}
-      where connection_id in ${jsonList(ids)} and due_at <= ${now} and claimed_until <= ${now}
-        and ${isActive}`,
-    pulls: read<StoredPull>(db)`
-      select p.connection_id as connectionId, p.account_id as accountId, p.claim, c.provider, c.tsp as tSP,
-        c.incident_type_map as incidentTypeMap, c.health_status as healthStatus, p.secrets, p.session,
-        p.base_url as baseUrl, p.history_days as historyDays, p.connected_at as connectedAt,
-        c.last_pulled_at as succeededAt, p.due_at as dueAt, p.feeds
-      from pulls p join connections c on c.id = p.connection_id
-      where p.connection_id in ${jsonList(ids)} and p.claim = ${claim}`,
+  const named = inArray(pulls.connectionId, jsonList(ids));
+  const isFree = and(lte(pulls.dueAt, now), lte(pulls.claimedUntil, now));
+  const { taken } = await transaction(db, {
+    claimed: db
+      .update(pulls)
+      .set({ claim, claimedUntil: now + claimMs })
+      .where(and(named, isFree, isActive)),
+    taken: db
+      .select({
+        connectionId: pulls.connectionId,
+        accountId: pulls.accountId,
+        provider: connections.provider,
+        tSP: connections.tsp,
+        incidentTypeMap: connections.incidentTypeMap,
+        healthStatus: connections.healthStatus,
+        secrets: pulls.secrets,
+        session: pulls.session,
+        baseUrl: pulls.baseUrl,
+        historyDays: pulls.historyDays,
+        connectedAt: pulls.connectedAt,
+        succeededAt: connections.lastPulledAt,
+        dueAt: sql<number>`${pulls.dueAt}`.as('due'), // only what is due is claimed
+        feeds: pulls.feeds,
+      })
+      .from(pulls)
+      .innerJoin(connections, eq(connections.id, pulls.connectionId))
+      .where(and(named, eq(pulls.claim, claim))),
   });
-  return pulls.map((row) => ({
+  return taken.map((row) => ({
     ...row,
-    incidentTypeMap: JSON.parse(row.incidentTypeMap ?? 'null') ?? undefined,
-    feeds: JSON.parse(row.feeds),
+    claim,
+    incidentTypeMap: row.incidentTypeMap ?? undefined,
+    feeds: JSON.parse(row.feeds) as Feeds, // as runs save them
   }));
 }
+
+/** A connection that this run has claimed. Times are milliseconds since 1970; secrets are encrypted. */
+export type Claimed = Awaited<ReturnType<typeof claimDue>>[number];
 
 /** What a run has changed; missing properties stay unchanged. */
 export type Saved = {
@@ -103,28 +97,32 @@ export async function save(
 ): Promise<boolean | undefined> {
   const db = openDatabase(env);
   const due = refusedAt === undefined ? (end ?? claimed.dueAt) : null;
-  const ended = end === undefined ? sql.empty() : sql`claimed_until = 0, claim = null,`;
   const { connectionId: id, accountId, claim } = claimed;
   const now = Date.now();
-  const healthy =
-    health && sql`health = ${health}, health_at = iif(health = ${health}, health_at, ${now}),`;
-  const isNow = sql`exists (select 1 from pulls where connection_id = ${id} and health = ${health ?? null})`;
+  const isOwn = eq(pulls.connectionId, id);
+  const isSame = health && eq(pulls.health, health);
+  const isNow = exists(db.select({ id: pulls.connectionId }).from(pulls).where(and(isOwn, isSame)));
   const { saved } = await transaction(
     db,
     {
-      saved: writeReturning<{ isDue: number }>(db)`
-        update pulls set ${ended} ${healthy}
-          feeds = coalesce(${feeds ? JSON.stringify(feeds) : null}, feeds),
-          session = coalesce(${session ? JSON.stringify(session) : null}, session),
-          refused_at = coalesce(${refusedAt ?? null}, refused_at),
-          due_at = iif(${due} is null or due_at is ${claimed.dueAt}, ${due}, due_at)
-        where connection_id = ${id} and claim = ${claim} returning coalesce(due_at <= ${now}, 0) as isDue`,
+      saved: db
+        .update(pulls)
+        .set({
+          ...(end !== undefined && { claimedUntil: 0, claim: null }),
+          ...(isSame && { health, healthAt: sql`iif(${isSame}, ${pulls.healthAt}, ${now})` }),
+          feeds: feeds && JSON.stringify(feeds),
+          session,
+          refusedAt,
+          dueAt: sql`iif(${due} is null or ${pulls.dueAt} is ${claimed.dueAt}, ${due}, ${pulls.dueAt})`,
+        })
+        .where(and(isOwn, eq(pulls.claim, claim)))
+        .returning({ dueAt: pulls.dueAt }),
       health: health && setHealthStatus(db, { id, accountId, now }, health, isNow),
       pulled: succeededAt === undefined ? undefined : setPulledAt(db, id, succeededAt),
     },
     { repeatable: true },
   );
-  return saved[0] && saved[0].isDue === 1;
+  return saved[0] && saved[0].dueAt !== null && saved[0].dueAt <= now;
 }
 
 /** Why a record was refused, or what could not be used of it though it was `accepted`. */
@@ -147,20 +145,22 @@ export async function keepRefusals(
   await transaction(
     db,
     [
-      write(db)`
+      // Set-based: D1 binds too few parameters for so many rows.
+      db.run(sql`
         insert into pull_refusals (connection_id, kind, source_id, accepted, reason, at)
         select ${connectionId}, value->>'kind', value->>'sourceId', coalesce(value->>'accepted', 0), value->>'reason',
           ${now}
         from json_each(${JSON.stringify(latest)})
         where exists (select 1 from pulls where connection_id = ${connectionId})
         on conflict do update set accepted = excluded.accepted, reason = excluded.reason, at = excluded.at
-        where (accepted, reason) is not (excluded.accepted, excluded.reason)`,
-      ...[0, 1].map(
-        (accepted) => write(db)`
+        where (accepted, reason) is not (excluded.accepted, excluded.reason)`),
+      // The builder knows no `indexed by`.
+      ...[0, 1].map((accepted) =>
+        db.run(sql`
           delete from pull_refusals where connection_id = ${connectionId} and (kind, source_id) in (
             select kind, source_id from pull_refusals indexed by pull_refusals_by_time
             where connection_id = ${connectionId} and accepted = ${accepted}
-            order by at desc limit -1 offset ${refusalsKept})`,
+            order by at desc limit -1 offset ${refusalsKept})`),
       ),
     ],
     { repeatable: true },
@@ -169,13 +169,10 @@ export async function keepRefusals(
 
 /** Deletes the pull of a deleted connection, with its credential. */
 export const removePull = (db: Database, connectionId: string) =>
-  write(db)`delete from pulls where connection_id = ${connectionId}`;
+  db.delete(pulls).where(eq(pulls.connectionId, connectionId));
 
 /** The shortest time between two pulls triggered by webhooks. */
 const quietMs = 2_000;
-
-/** A connection whose webhook is called. */
-type Rung = { provider: string; secret: string | null; dueAt: number | null };
 
 /**
  * Handles a call of a provider's webhook, whose content is ignored: makes the pull due if it is
@@ -189,20 +186,33 @@ export async function ring(
 ): Promise<boolean> {
   if (!isUuid(connectionId)) return false;
   const db = openDatabase(env);
-  const [found] = await read<Rung>(db)`
-    select c.provider, p.webhook_secret as secret, p.due_at as dueAt
-    from pulls p join connections c on c.id = p.connection_id
-    join accounts a on a.id = p.account_id and a.status <> 'moved'
-    where p.connection_id = ${connectionId}`;
+  const isOwn = eq(pulls.connectionId, connectionId);
+  const [found] = await transaction(
+    db,
+    db
+      .select({
+        provider: connections.provider,
+        secret: pulls.webhookSecret,
+        dueAt: pulls.dueAt,
+      })
+      .from(pulls)
+      .innerJoin(connections, eq(connections.id, pulls.connectionId))
+      .innerJoin(accounts, and(eq(accounts.id, pulls.accountId), ne(accounts.status, 'moved')))
+      .where(isOwn),
+  );
   const webhook = found && connectorOf(found.provider)?.webhook;
   if (!webhook || found.secret === null) return false;
   const { secret = '' } = await unseal(env, connectionId, found.secret);
   if (!(await webhook.isSigned(headers, body, secret))) return false;
   const now = Date.now();
   if (found.dueAt === null || (found.dueAt > now - quietMs && found.dueAt <= now)) return true;
-  await write(db)`
-    update pulls set due_at = ${now} where connection_id = ${connectionId} and due_at is not null
-      and ${isActive}`;
+  await transaction(
+    db,
+    db
+      .update(pulls)
+      .set({ dueAt: now })
+      .where(and(isOwn, isNotNull(pulls.dueAt), isActive)),
+  );
   await send(env.DELIVERIES, [{ pull: [connectionId] }]);
   return true;
 }

@@ -1,5 +1,5 @@
 import { config } from '../../platform/config.ts';
-import type { Position } from '../../platform/db/cursor.ts';
+import type { ArchivedFile } from '../../platform/db/schema/types.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { fault } from '../../platform/log.ts';
@@ -11,8 +11,8 @@ export const bucketOf = (env: { ARCHIVE?: R2Bucket }): R2Bucket | undefined => e
 /** A day of a connection: one folder of the archive. */
 export type DayOf = { kind: string; accountId: string; connectionId: string; day: number };
 
-/** A file of a day: some thousands of its rows, in order. Files never change. */
-export type Part = { file: string; rows: number; bytes: number; first: Position; last: Position };
+/** A file of a day. */
+export type Part = ArchivedFile;
 
 export type Folder = { bucket: R2Bucket; kind: ArchiveKind; day: DayOf };
 

@@ -1,5 +1,6 @@
-import { and, type SQL, sql } from 'drizzle-orm';
-import { type Database, direction, read, write } from '../../platform/db/database.ts';
+import { and, asc, desc, eq, gte, lte, ne, type SQL, sql } from 'drizzle-orm';
+import { type Database, direction, excluded, transaction } from '../../platform/db/database.ts';
+import { archivedDays } from '../../platform/db/schema/jobs.ts';
 import { type Lease, withLease } from '../../platform/jobs/lease.ts';
 import { partsOf } from '../../platform/parts.ts';
 import type { DayOf, Part } from './bucket.ts';
@@ -15,14 +16,7 @@ export const inArchive = <T>(env: Pick<Env, 'DB'>, work: (lease: Lease) => Promi
 export const filesPerRow = 300;
 
 /** An archived day, or a piece of one, with its files in order. D1 may have rows of it too. */
-export type Archived = { connectionId: string; day: number; parts: Part[] };
-
-type Stored = Omit<Archived, 'parts'> & { parts: string };
-
-export const archivedOf = ({ parts, ...row }: Stored): Archived => ({
-  ...row,
-  parts: JSON.parse(parts),
-});
+export type Archived = Pick<typeof archivedDays.$inferSelect, 'connectionId' | 'day' | 'parts'>;
 
 export type DaysQuery = {
   kind: string;
@@ -40,12 +34,15 @@ export type DaysQuery = {
 /** The first archived days of a list, between two bounds: SQLite uses one of three only. */
 export const daysOf = (db: Database, query: DaysQuery) => {
   const { from, to, descending } = query;
+  const { connectionId, day, parts } = archivedDays;
   const bounds = descending
-    ? sql`day >= ${lastDay(query)} and day <= ${to}`
-    : sql`day >= ${from} and day <= ${lastDay(query)}`;
-  return read<Stored>(db)`
-    select connection_id as connectionId, day, parts from archived_days
-    where ${scope(query)} and ${bounds} order by day ${direction(query.descending)}`;
+    ? and(gte(day, lastDay(query)), lte(day, to))
+    : and(gte(day, from), lte(day, lastDay(query)));
+  return db
+    .select({ connectionId, day, parts })
+    .from(archivedDays)
+    .where(and(scope(query), bounds))
+    .orderBy(descending ? desc(day) : asc(day));
 };
 
 /** SQL for the last of these days; null if there is none. */
@@ -63,28 +60,52 @@ export const newestDay = (query: DaysQuery): SQL =>
 
 const scope = ({ kind, accountId, connectionId, within }: DaysQuery): SQL | undefined =>
   connectionId
-    ? sql`kind = ${kind} and connection_id = ${connectionId} and +account_id = ${accountId}`
-    : and(sql`account_id = ${accountId} and kind = ${kind}`, within);
+    ? and(
+        eq(archivedDays.kind, kind),
+        eq(archivedDays.connectionId, connectionId),
+        sql`+${archivedDays.accountId} = ${accountId}`,
+      )
+    : and(eq(archivedDays.accountId, accountId), eq(archivedDays.kind, kind), within);
 
-const isOf = ({ kind, connectionId, day }: DayOf): SQL =>
-  sql`kind = ${kind} and connection_id = ${connectionId} and day = ${day}`;
+const isOf = ({ kind, connectionId, day }: DayOf) =>
+  and(
+    eq(archivedDays.kind, kind),
+    eq(archivedDays.connectionId, connectionId),
+    eq(archivedDays.day, day),
+  );
 
 /** The files of a day in the catalog; none if it has no entry. */
 export async function catalogued(db: Database, day: DayOf): Promise<Part[]> {
-  const pieces = await read<Stored>(db)`
-    select parts from archived_days where ${isOf(day)} order by piece`;
-  return pieces.flatMap(({ parts }): Part[] => JSON.parse(parts));
+  const pieces = await transaction(
+    db,
+    db
+      .select({ parts: archivedDays.parts })
+      .from(archivedDays)
+      .where(isOf(day))
+      .orderBy(archivedDays.piece),
+  );
+  return pieces.flatMap(({ parts }) => parts);
 }
 
 /** The statements that set the files of a day; a day without files has no entry. */
 export function putEntry(db: Database, day: DayOf, parts: Part[]) {
   const pieces = partsOf(parts, filesPerRow);
   return [
-    write(db)`delete from archived_days where ${isOf(day)} and piece >= ${pieces.length}`,
-    write(db)`
-      insert into archived_days (kind, account_id, connection_id, day, piece, parts)
-      select ${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, key, value
-      from json_each(${JSON.stringify(pieces)}) where true
-      on conflict do update set parts = excluded.parts where parts <> excluded.parts`,
+    db.delete(archivedDays).where(and(isOf(day), gte(archivedDays.piece, pieces.length))),
+    db
+      .insert(archivedDays)
+      .select(sql`
+        select ${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, key, value
+        from json_each(${JSON.stringify(pieces)}) where true`)
+      .onConflictDoUpdate({
+        target: [
+          archivedDays.connectionId,
+          archivedDays.kind,
+          archivedDays.day,
+          archivedDays.piece,
+        ],
+        set: { parts: excluded(archivedDays.parts) },
+        setWhere: ne(archivedDays.parts, excluded(archivedDays.parts)),
+      }),
   ];
 }

@@ -1,5 +1,6 @@
-import { sql } from 'drizzle-orm';
-import { type Caller, notBeingDeleted, rowsFor } from '../../platform/db/guard.ts';
+import { and, eq, sql } from 'drizzle-orm';
+import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
+import { archivedDays } from '../../platform/db/schema/jobs.ts';
 import { partsOf } from '../../platform/parts.ts';
 import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
 import { bucketOf, type DayOf, type Part, readAgain } from './bucket.ts';
@@ -18,19 +19,36 @@ export async function findArchived(
   if (!bucket || wanted.length === 0) return [];
   const ids = new Set<unknown>(wanted.map(({ id }) => id));
   const places = JSON.stringify(wanted.map(({ connectionId, day }) => [connectionId, day]));
-  const rowsOn = async ({ parts, ...day }: DayOf & { parts: string }): Promise<ArchivedRow[]> => {
+  const rowsOn = async ({ parts, ...day }: DayOf & { parts: Part[] }): Promise<ArchivedRow[]> => {
     const found: ArchivedRow[] = [];
-    for (const { file } of JSON.parse(parts) as Part[]) // as the catalog has them
+    for (const { file } of parts)
       found.push(...(await readRowsOf({ bucket, kind, day }, file, ids)));
     return found;
   };
   return readAgain(async () => {
-    const days = await rowsFor<DayOf & { parts: string }>(env, caller)`
-      select d.kind, d.account_id as accountId, d.connection_id as connectionId, d.day, d.parts
-      from (select distinct value->>0 as connection_id, value->>1 as day from json_each(${places})) w
-      cross join archived_days d
-      on d.kind = ${kind.name} and d.connection_id = w.connection_id and d.day = w.day
-      where +d.account_id = ${caller.accountId} and ${notBeingDeleted(sql`d.connection_id`)}`;
+    const days = await asCaller(env, caller, (db) =>
+      db
+        .select({
+          kind: archivedDays.kind,
+          accountId: archivedDays.accountId,
+          connectionId: archivedDays.connectionId,
+          day: archivedDays.day,
+          parts: archivedDays.parts,
+        })
+        .from(sql`(
+          select distinct value->>0 as connection_id, value->>1 as day
+          from json_each(${places})) wanted`)
+        .crossJoin(archivedDays)
+        .where(
+          and(
+            eq(archivedDays.kind, kind.name),
+            eq(archivedDays.connectionId, sql`wanted.connection_id`),
+            eq(archivedDays.day, sql`wanted.day`),
+            sql`+${archivedDays.accountId} = ${caller.accountId}`,
+            notBeingDeleted(archivedDays.connectionId),
+          ),
+        ),
+    );
     const found: ArchivedRow[] = [];
     for (const some of partsOf(days, daysAtATime))
       found.push(...(await Promise.all(some.map(rowsOn))).flat());

@@ -1,6 +1,6 @@
-import { sql } from 'drizzle-orm';
+import { inArray, sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
-import { type Database, int, jsonList, read, write } from '../../platform/db/database.ts';
+import { type Database, int, jsonList, transaction } from '../../platform/db/database.ts';
 import { ofActiveAccount } from '../../platform/db/guard.ts';
 import { leads } from '../../platform/db/leads.ts';
 import { comparePositions, selected } from '../../platform/db/pages.ts';
@@ -69,7 +69,8 @@ async function daysToMove(
   const found: Folder[] = [];
   for (const kind of archiveKinds) {
     const order = orderOf(kind);
-    const oldest = await read<{ connectionId: string; accountId: string; oldest: number }>(db)`
+    // Raw: in a table known only at run time.
+    const select = db.all<{ connectionId: string; accountId: string; oldest: number }>(sql`
       select connectionId, accountId, min(oldest) as oldest from (
         select id as connectionId, account_id as accountId,
           (select min(${order}) from ${kind.table} t where ${leads(sql`t.connection_id`, sql`c.id`)}) as oldest
@@ -78,8 +79,8 @@ async function daysToMove(
           and ${ofActiveAccount(sql`c.account_id`)})
       where oldest < ${before} and (${kind.name} <> 'safety-events' or not exists (
         select 1 from event_counts_due m where m.account_id = accountId and m.day = oldest / ${int(dayMs)}))
-      group by accountId order by random() limit ${accountsAtATime}`;
-    for (const { oldest: time, ...owner } of oldest)
+      group by accountId order by random() limit ${accountsAtATime}`);
+    for (const { oldest: time, ...owner } of await transaction(db, select))
       found.push({ bucket, kind, day: { kind: kind.name, ...owner, day: dayOf(time) } });
   }
   return found;
@@ -135,11 +136,13 @@ async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<Arch
   const rows: ArchivedRow[] = [];
   let characters = 0;
   for (let after: Position = { sort: day.day * dayMs, id: '' }; ; ) {
-    const found = await read<ArchivedRow>(db)`
+    // Raw as in pages of lists: in a table known only at run time, as D1 stores it.
+    const select = db.all<ArchivedRow>(sql`
       select ${selected(kind.stored)} from ${kind.table}
       where ${leads(sql`connection_id`, sql`${day.connectionId}`)} and ${order} < ${(day.day + 1) * dayMs}
         and (${order}, id) > (${after.sort}, ${after.id})
-      order by ${order}, id limit ${rowsPerStatement}`;
+      order by ${order}, id limit ${rowsPerStatement}`);
+    const found = await transaction(db, select);
     rows.push(...found);
     characters += lengthOf(found);
     const last = found[rowsPerStatement - 1];
@@ -154,10 +157,10 @@ const orderOf = ({ stored, order }: ArchiveKind) => sql.identifier(stored[order]
 /** Deletes rows from D1, unless they have changed since they were read. */
 const deleteRows = (db: Database, { table }: ArchiveKind, versions: Version[]) => {
   const read = JSON.stringify(versions.map(({ row }) => [row.id, row.updatedAt]));
-  return write(db)`
-    delete from ${table} where id in (
-      select t.id from json_each(${read}) v
-      cross join ${table} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`;
+  const same = sql`(
+    select t.id from json_each(${read}) v
+    cross join ${table} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`;
+  return db.delete(table).where(inArray(table.id, same));
 };
 
 /** The ends of the ids in files read so far, as numbers: only late records need one read again. */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
-import { type Database, jsonList, read } from '../../platform/db/database.ts';
+import { type Database, jsonList } from '../../platform/db/database.ts';
 import { type Caller, connectionsBeingDeleted, isWithin } from '../../platform/db/guard.ts';
 import { leads } from '../../platform/db/leads.ts';
 import {
@@ -20,14 +20,7 @@ import { dayMs } from '../../platform/durations.ts';
 import { type ArchivedRow, newerOf } from '../lists/archived.ts';
 import { shownOf } from '../lists/list.ts';
 import { dayOf, PartGone, readAgain } from './bucket.ts';
-import {
-  type Archived,
-  archivedOf,
-  type DaysQuery,
-  daysOf,
-  lastDay,
-  newestDay,
-} from './catalog.ts';
+import { type Archived, type DaysQuery, daysOf, lastDay, newestDay } from './catalog.ts';
 import { type ArchivedPageQuery, filesAhead, lastId, readFiles, type Stored } from './read.ts';
 
 /** After so many reads of files a page ends: of one over many small days, or with a filter. */
@@ -77,18 +70,17 @@ async function readStep(
 ): Promise<Page & { isArchived: boolean; reads: number }> {
   const { env, bucket, caller } = reader;
   const wanted = daysQuery(query, caller, most);
-  const { leaving, found, late, rows } = await readAsCaller(
+  const { leaving, days, late, rows } = await readAsCaller(
     env,
     caller,
     (db) => ({
       leaving: connectionsBeingDeleted(db, caller),
-      found: daysOf(db, wanted),
+      days: daysOf(db, wanted),
       late: anyLate(db, query, wanted),
       rows: selectRows(db, bounded(query, wanted)),
     }),
     query.connectionId,
   );
-  const days = found.map(archivedOf);
   const hot = streamOf(query, withoutConnections(rows, leaving));
   if (days.length === 0) return { ...pageOf(query, [hot]), isArchived: false, reads: 0 };
 
@@ -144,11 +136,13 @@ function anyLate(
   wanted: DaysQuery,
 ) {
   const { all } = archive;
-  return read<{ late: number }>(db)`
+  // Raw as in pages of lists: in a table known only at run time.
+  return db.all<{ late: number }>(sql`
     with leads (id) as (${'value' in all ? sql`select ${all.value}` : all.values})
     select exists (
       select 1 from leads cross join ${table}
-      on ${leads(sql`${all.column}`, sql`leads.id`)} and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`;
+      on ${leads(sql`${all.column}`, sql`leads.id`)}
+        and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`);
 }
 
 /** Keeps the newer version of rows that are in both. @throws PartGone */
@@ -163,9 +157,11 @@ async function keepNewer(
     env,
     caller,
     (db) =>
-      read<ArchivedRow>(db)`
+      // As D1 stores them.
+      db.all<ArchivedRow>(sql`
         select ${selected(kind.stored)} from ${kind.table}
-        where ${kind.table.id} in ${jsonList([...archived.keys()])} and +account_id = ${caller.accountId}`,
+        where ${kind.table.id} in ${jsonList([...archived.keys()])}
+          and +account_id = ${caller.accountId}`),
     connectionId,
   );
   const known = new Set(twins.map(({ id }) => id));

@@ -1,6 +1,6 @@
-import { sql } from 'drizzle-orm';
-import { write } from '../../platform/db/database.ts';
+import { and, eq, sql } from 'drizzle-orm';
 import { comparePositions } from '../../platform/db/pages.ts';
+import { archivedDays } from '../../platform/db/schema/jobs.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
@@ -67,12 +67,18 @@ async function removeEntries(
   { db, commit }: Lease,
   { accountId, connectionId }: Owner,
 ): Promise<boolean> {
-  const own = connectionId ? sql`and connection_id = ${connectionId}` : undefined;
+  const { kind, day } = archivedDays;
+  const own = and(
+    eq(archivedDays.accountId, accountId),
+    connectionId ? eq(archivedDays.connectionId, connectionId) : undefined,
+  );
+  const some = db
+    .select({ kind, connectionId: archivedDays.connectionId, day })
+    .from(archivedDays)
+    .where(own)
+    .limit(rowsPerChunk);
   const [days = 0] = await commit(
-    write(db)`
-      delete from archived_days where (kind, connection_id, day) in (
-        select kind, connection_id, day from archived_days
-        where account_id = ${accountId} ${own} limit ${rowsPerChunk})`,
+    db.delete(archivedDays).where(sql`(${kind}, ${archivedDays.connectionId}, ${day}) in ${some}`),
   );
   return days < rowsPerChunk;
 }

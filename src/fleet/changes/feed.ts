@@ -1,14 +1,15 @@
-import { and, sql } from 'drizzle-orm';
+import { and, eq, sql } from 'drizzle-orm';
 import {
   type CursorKeys,
   decodeCursor,
   encodeCursor,
   invalidCursor,
 } from '../../platform/db/cursor.ts';
-import { type Database, jsonList, read } from '../../platform/db/database.ts';
+import { type Database, jsonList } from '../../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../../platform/db/guard.ts';
 import { cutScan, fitting, type Scanned, scan } from '../../platform/db/pages.ts';
 import { mayReadReplica } from '../../platform/db/replica-reads.ts';
+import { changes } from '../../platform/db/schema/fleet.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
 import { parseQuery } from '../../platform/fields.ts';
@@ -86,8 +87,10 @@ const upToNow = (latest: number | undefined): Reached => ({
 });
 
 export const selectLatest = (db: Database, { accountId }: Caller) =>
-  read<{ seq: number }>(db)`
-    select coalesce(max(seq), 0) as seq from changes where account_id = ${accountId}`;
+  db
+    .select({ seq: sql<number>`coalesce(max(${changes.seq}), 0)`.as('seq') })
+    .from(changes)
+    .where(eq(changes.accountId, accountId));
 
 type Filters = { connectionId: string | undefined; kinds: string[] | undefined };
 
@@ -98,7 +101,8 @@ const selectRows = (
   { connectionId, kinds }: Filters,
 ) => {
   const beyond = after.records === undefined ? sql`>` : sql`>=`;
-  return read<Noted & Scanned>(db)`${scan({
+  // A page, which is scanned as those of lists are.
+  const page = scan({
     columns: sql`seq, connection_id as "connectionId", action, records, archived_day as "day"`,
     source: sql`changes where account_id = ${caller.accountId} and seq ${beyond} ${after.seq}`,
     order: sql`order by seq`,
@@ -110,7 +114,8 @@ const selectRows = (
         sql`exists (select 1 from json_each(records) where key in ${jsonList(kinds)} and value <> '[]')`,
     ),
     limit: maxRows,
-  })}`;
+  });
+  return db.all<Noted & Scanned>(page);
 };
 
 /** A row of `changes`: `records` are ids by kind, as JSON. */

@@ -1,14 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, lte, ne, notExists, or, type SQL, sql, sum } from 'drizzle-orm';
+import { alias, type SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
 import { version } from '../../../package.json';
 import { config } from '../../platform/config.ts';
-import {
-  type Database,
-  jsonList,
-  read,
-  transaction,
-  write,
-  writeReturning,
-} from '../../platform/db/database.ts';
+import { type Database, jsonList, transaction } from '../../platform/db/database.ts';
+import { evidence } from '../../platform/db/schema/evidence.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, minuteMs } from '../../platform/durations.ts';
 import { refusalIn } from '../../platform/errors.ts';
@@ -18,7 +13,7 @@ import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { noteEvidence } from '../accidents/write.ts';
 import { bucketOf } from '../archive/bucket.ts';
-import { forget, isAllowed, isKept, keyOf, maxDayBytes, ofLastDay } from './evidence.ts';
+import { forget, isAllowed, isKept, keyOf, maxDayBytes, ofLastDay, owners } from './evidence.ts';
 import { isSigned, leadToSame, type NewEvidence } from './link.ts';
 import { restFrom, spanOf, tagIn, type Version } from './range.ts';
 import { isNotReady, typeOf } from './types.ts';
@@ -47,13 +42,9 @@ export const leaseOf = (accountId: string) => `evidence ${accountId}`;
 /** Asks for copies of an account's files. */
 export type CopyMessage = { copy: string };
 
-/** The accounts with files to be copied, from one to the next by index. */
+/** The accounts with files to be copied. */
 const accountsDue = (now: number): SQL => sql`
-  with recursive owners (id) as (
-    select min(account_id) from evidence where next_at is not null
-    union all
-    select (select min(account_id) from evidence where next_at is not null and account_id > owners.id)
-    from owners where owners.id is not null)
+  with ${owners(sql`next_at is not null`)}
   select a.id from owners cross join accounts a on a.id = owners.id
   where a.status = 'active' and a.evidence_days is not null
     and exists (select 1 from evidence e where e.account_id = a.id and next_at <= ${now} and ${isKept(now)})`;
@@ -63,7 +54,9 @@ export const copiesAreDue = (now: number): SQL => sql`exists (${accountsDue(now)
 
 /** Starts an invocation for each account with files to copy, so that none waits for another. */
 export async function startCopies(env: Env, now = Date.now()): Promise<void> {
-  const due = await read<{ id: string }>(openDatabase(env))`${accountsDue(now)}`;
+  const db = openDatabase(env);
+  // The same statement as in the condition of the job.
+  const due = await transaction(db, db.all<{ id: string }>(accountsDue(now)));
   const messages = due.map(({ id }): CopyMessage => ({ copy: id }));
   await send(env.DELIVERIES, messages);
 }
@@ -160,14 +153,15 @@ async function claim(
         order by e.next_at limit 1) as id
       from lanes where name not in ${jsonList(lanes)})
     where id is not null order by random() limit 1`;
+  // The builder knows no `recursive`.
   const [file] = await transaction(
     db,
-    writeReturning<Claimed>(db)`
+    db.all<Claimed>(sql`
       update evidence set attempts = attempts + 1, next_at = ${now} + ${minuteMs} * (1 << min(attempts, 9))
       where id in (${next})
       returning id, account_id as accountId, connection_id as connectionId, accident_id as accidentId, lane, kind,
         source, upload, attempts, created_at as createdAt,
-        (select report_url from accidents a where a.id = evidence.accident_id) as reportUrl`,
+        (select report_url from accidents a where a.id = evidence.accident_id) as reportUrl`),
   );
   return file;
 }
@@ -282,17 +276,25 @@ async function reserve(
   file: Claimed,
   bytes: number,
 ): Promise<Failure | undefined> {
-  const { id, accountId, accidentId } = file;
-  const [reserved, isOver] = await commit(
-    write(db)`
-      update evidence set bytes = ${bytes} where id = ${id} and ${bytes} <= ${maxFileBytes} and ${bytes} + (
-        select coalesce(sum(bytes), 0) from evidence o where accident_id = ${accidentId} and o.id <> ${id}
-      ) <= ${maxAccidentBytes}`,
-    write(db)`
-      update evidence set bytes = null
-      where id = ${id} and (select sum(bytes) ${ofLastDay(accountId, Date.now())}) > ${maxDayBytes}`,
-  );
   if (bytes > maxFileBytes) return { failed: 'The file has more than 200 MB', final: true };
+  const { id, accountId, accidentId } = file;
+  const total = { bytes: sql<number>`coalesce(${sum(evidence.bytes)}, 0)`.as('bytes') };
+  const others = db
+    .select(total)
+    .from(evidence)
+    .where(and(eq(evidence.accidentId, accidentId), ne(evidence.id, id)));
+  const ofDay = db.select(total).from(evidence).where(ofLastDay(accountId, Date.now()));
+  const fits = lte(sql`${bytes} + ${others}`, maxAccidentBytes);
+  const [reserved, isOver] = await commit(
+    db
+      .update(evidence)
+      .set({ bytes })
+      .where(and(eq(evidence.id, id), fits)),
+    db
+      .update(evidence)
+      .set({ bytes: null })
+      .where(and(eq(evidence.id, id), gt(sql`${ofDay}`, maxDayBytes))),
+  );
   if (!reserved) return { failed: 'The accident has more than 1 GB', final: true };
   return isOver ? { failed: 'The account has more than 50 GB today' } : undefined;
 }
@@ -374,13 +376,16 @@ async function complete(
 }
 
 /** Notes how far a copy is. One that makes no lasting progress is due again ever later, until it is given up. */
-const progress = (db: Database, { id }: Claimed, upload: Upload) => write(db)`
-  update evidence set upload = ${JSON.stringify(upload)}${
-    upload.isWhole && upload.bytes === undefined
-      ? undefined
-      : sql`, attempts = 0, next_at = ${Date.now()}`
-  }
-  where id = ${id}`;
+function progress(db: Database, { id }: Claimed, upload: Upload) {
+  const isLasting = !upload.isWhole || upload.bytes !== undefined;
+  return db
+    .update(evidence)
+    .set({
+      upload: JSON.stringify(upload),
+      ...(isLasting && { attempts: 0, nextAt: Date.now() }),
+    })
+    .where(eq(evidence.id, id));
+}
 
 async function record(
   env: Env,
@@ -396,23 +401,29 @@ async function record(
   const isFinal =
     isFailed && (outcome.final || attempts >= maxAttempts || createdAt < now - longestMs);
   if (isFailed && !isFinal) {
-    const upload = outcome.restarts ? sql`null` : sql`upload`;
-    await commit(
-      write(
-        db,
-      )`update evidence set reason = ${outcome.failed}, upload = ${upload} where id = ${id}`,
-    );
+    const failed = { reason: outcome.failed, ...(outcome.restarts && { upload: null }) };
+    await commit(db.update(evidence).set(failed).where(eq(evidence.id, id)));
     return;
   }
   const page = `${config(env).origin ?? ''}/portal/accidents/${accidentId}#evidence`;
   const isReport =
     !isFailed && reportUrl !== null && isSigned(source) && leadToSame(reportUrl, source);
-  const ended = isFailed
-    ? sql`state = 'missed', reason = ${outcome.failed}, bytes = null where id = ${id}`
-    : sql`state = 'stored', reason = null, source = null, content_type = ${outcome.type}, bytes = ${outcome.bytes},
-        sha256 = ${outcome.sha256} where id = ${id} and not ${isThere(outcome.sha256)}`;
+  const ended: SQLiteUpdateSetSource<typeof evidence> = isFailed
+    ? { state: 'missed', reason: outcome.failed, bytes: null }
+    : {
+        state: 'stored',
+        reason: null,
+        source: null,
+        contentType: outcome.type,
+        bytes: outcome.bytes,
+        sha256: outcome.sha256,
+      };
+  const isNew = isFailed ? undefined : notExists(sameAs(db, outcome.sha256));
   const [done] = await commit(
-    write(db)`update evidence set upload = null, next_at = null, ended_at = ${now}, ${ended}`,
+    db
+      .update(evidence)
+      .set({ ...ended, upload: null, nextAt: null, endedAt: now })
+      .where(and(eq(evidence.id, id), isNew)),
     ...noteEvidence(db, { accountId, connectionId, now }, accidentId, {
       link: isReport ? reportUrl : null,
       page,
@@ -423,7 +434,15 @@ async function record(
   await commit(forget(db, sql`(${id})`));
 }
 
-/** SQL for whether this content is there already, under another link, or was and is gone. */
-const isThere = (sha256: string): SQL => sql`exists (
-  select 1 from evidence o where o.accident_id = evidence.accident_id and o.id <> evidence.id
-    and o.kind = evidence.kind and o.sha256 = ${sha256} and (o.state = 'gone' or o.camera is evidence.camera))`;
+/** The files with this content that are there already, under another link, or were and are gone. */
+function sameAs(db: Database, sha256: string) {
+  const other = alias(evidence, 'other');
+  const isSame = and(
+    eq(other.accidentId, evidence.accidentId),
+    ne(other.id, evidence.id),
+    eq(other.kind, evidence.kind),
+    eq(other.sha256, sha256),
+    or(eq(other.state, 'gone'), sql`${other.camera} is ${evidence.camera}`),
+  );
+  return db.select({ id: other.id }).from(other).where(isSame);
+}

@@ -1,11 +1,14 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, exists, gt, inArray, isNotNull, ne, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import { setEvidenceDays } from '../../accounts/accounts.ts';
 import { audit } from '../../accounts/audit/write.ts';
 import { receiverProblem } from '../../platform/address.ts';
 import { config } from '../../platform/config.ts';
-import { type Database, int, read, write } from '../../platform/db/database.ts';
+import { type Database, int } from '../../platform/db/database.ts';
 import { asCaller, type Caller, isWithin, notBeingDeleted } from '../../platform/db/guard.ts';
 import { recordId } from '../../platform/db/ids.ts';
+import { accounts } from '../../platform/db/schema/accounts.ts';
+import { evidence } from '../../platform/db/schema/evidence.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import { timestamp } from '../../platform/fields.ts';
@@ -56,10 +59,21 @@ const maxHost = 253;
 /** How long after a file was missed its link is tried again, if it is sent again. */
 const reviveMs = hourMs;
 
-/** SQL for the files of an account that came in the last 24 hours, in any state, by index. */
-export const ofLastDay = (accountId: string, now: number): SQL => sql`
-  from evidence where account_id = ${accountId} and created_at > ${now - dayMs}
-    and state in ('waiting', 'stored', 'missed', 'gone')`;
+/** Which files of an account came in the last 24 hours, in any state, by index. */
+export const ofLastDay = (accountId: string, now: number) =>
+  and(
+    eq(evidence.accountId, accountId),
+    gt(evidence.createdAt, now - dayMs),
+    inArray(evidence.state, evidence.state.enumValues),
+  );
+
+/** SQL for `with`: the accounts that have such files, in order, each found by an index from the one before. */
+export const owners = (which: SQL, after = ''): SQL => sql`
+  recursive owners (id) as (
+    select min(account_id) from evidence where ${which} and account_id > ${after}
+    union all
+    select (select min(account_id) from evidence where ${which} and account_id > owners.id)
+    from owners where owners.id is not null)`;
 
 /**
  * The statement that adds the files of accidents, if the account keeps evidence, within limits; a new link replaces an
@@ -79,7 +93,8 @@ export function addEvidence(
     }),
   );
   const json = JSON.stringify([...new Map(files.map((file) => [file.id, file])).values()]);
-  return write(db)`
+  // Set-based: it counts what each accident has.
+  return db.run(sql`
     insert into evidence (id, account_id, connection_id, accident_id, kind, camera, taken_at, source, lane, next_at,
       created_at)
     select f->>'id', ${accountId}, ${connectionId}, f->>'accidentId', f->>'kind', f->>'camera', f->>'takenAt',
@@ -91,7 +106,8 @@ export function addEvidence(
             and o.id not in (select value->>'id' from json_each(${json}))) as nth,
         sum(e.id is null) over (partition by accident order by f.key)
           + (select count(*) from evidence o where o.accident_id = accident) as ever,
-        sum(e.id is null) over (order by f.key) + (select count(*) ${ofLastDay(accountId, now)}) as today
+        sum(e.id is null) over (order by f.key)
+          + (select count(*) from evidence where ${ofLastDay(accountId, now)}) as today
       from (select key, value, value->>'accidentId' as accident from json_each(${json})) f
       left join evidence e on e.id = f.value->>'id'
       where exists (select 1 from accounts where id = ${accountId} and evidence_days is not null)
@@ -100,7 +116,7 @@ export function addEvidence(
     where nth <= ${maxEvidence} and (known or (ever <= ${maxEver} and today <= ${maxDayFiles}))
     on conflict (id) do update set source = excluded.source, state = 'waiting', reason = null, attempts = 0,
         next_at = iif(evidence.source is excluded.source, max(evidence.ended_at + ${reviveMs}, ${now}), ${now})
-      where evidence.state = 'missed' or (evidence.state <> 'stored' and evidence.source is not excluded.source)`;
+      where evidence.state = 'missed' or (evidence.state <> 'stored' and evidence.source is not excluded.source)`);
 }
 
 /**
@@ -108,40 +124,74 @@ export function addEvidence(
  * again: their identity, and the checksum of what was stored.
  */
 export const forget = (db: Database, ids: SQL) =>
-  write(db)`
-    update evidence set state = 'gone', camera = null, taken_at = null, source = null, reason = null,
-      content_type = null, bytes = null, upload = null, next_at = null, opened = '{}', ended_at = null
-    where id in ${ids}`;
+  db
+    .update(evidence)
+    .set({
+      state: 'gone',
+      camera: null,
+      takenAt: null,
+      source: null,
+      reason: null,
+      contentType: null,
+      bytes: null,
+      upload: null,
+      nextAt: null,
+      opened: '{}',
+      endedAt: null,
+    })
+    .where(inArray(evidence.id, ids));
 
 /** The statement that has an account's copies begin again, in another bucket. */
 export const restartCopies = (db: Database, accountId: string) =>
-  write(db)`
-    update evidence set upload = null where account_id = ${accountId} and next_at is not null`;
+  db
+    .update(evidence)
+    .set({ upload: null })
+    .where(and(eq(evidence.accountId, accountId), isNotNull(evidence.nextAt)));
+
+const [e, a] = [alias(evidence, 'e'), alias(accounts, 'a')];
 
 /** SQL for what an account `a` keeps of evidence `e`. */
 export const isKept = (now: number): SQL =>
-  sql`(e.created_at >= a.evidence_since and e.created_at > ${now} - a.evidence_days * ${int(dayMs)})`;
+  sql`(${e.createdAt} >= ${a.evidenceSince} and ${e.createdAt} > ${now} - ${a.evidenceDays} * ${int(dayMs)})`;
 
-const ofAccident = (caller: Caller, accidentId: string): SQL => sql`
-  from evidence e join accounts a on a.id = e.account_id and ${isKept(Date.now())}
-  where e.accident_id = ${accidentId} and e.account_id = ${caller.accountId} and e.state <> 'gone'
-    and ${notBeingDeleted(sql`e.connection_id`)} and ${isWithin(caller, sql`e.connection_id`) ?? sql`true`}`;
+/** Which files of an accident the caller sees. */
+const isShown = (caller: Caller, accidentId: string) =>
+  and(
+    isKept(Date.now()),
+    eq(e.accidentId, accidentId),
+    eq(e.accountId, caller.accountId),
+    ne(e.state, 'gone'),
+    notBeingDeleted(e.connectionId),
+    isWithin(caller, e.connectionId),
+  );
+
+/** The statement that reads the evidence of an accident, oldest first, or what `passes` of it. */
+const selectEvidence = (db: Database, caller: Caller, accidentId: string, passes?: SQL) =>
+  db
+    .select({
+      id: e.id,
+      kind: e.kind,
+      camera: e.camera,
+      takenAt: e.takenAt,
+      state: sql<'waiting' | 'stored' | 'missed'>`${e.state}`.as('shown'), // none that is gone
+      reason: e.reason,
+      contentType: e.contentType,
+      sha256: e.sha256,
+      bytes: ifStored(e.bytes).as('size'),
+      storedAt: ifStored(e.endedAt).as('stored'),
+      expiresAt: sql<number>`${e.createdAt} + ${a.evidenceDays} * ${int(dayMs)}`.as('expires'),
+    })
+    .from(e)
+    .innerJoin(a, eq(a.id, e.accountId))
+    .where(and(isShown(caller, accidentId), passes))
+    .orderBy(e.createdAt, e.id);
+
+const ifStored = (column: typeof e.bytes | typeof e.endedAt) =>
+  sql<number | null>`iif(${e.state} = 'stored', ${column}, null)`;
 
 const timesOf = ['takenAt', 'storedAt', 'expiresAt'] as const;
 
-type Stored = Omit<EvidenceFile, (typeof timesOf)[number]> &
-  Record<(typeof timesOf)[number], number | null>;
-
-/** The statement that reads the evidence of an accident, oldest first, or what `passes` of it. */
-const selectEvidence = (
-  db: Database,
-  caller: Caller,
-  accidentId: string,
-  passes = sql`true`,
-) => read<Stored>(db)`
-  select e.id, kind, camera, taken_at as takenAt, state, reason, content_type as contentType, sha256,
-    iif(state = 'stored', bytes, null) as bytes, iif(state = 'stored', ended_at, null) as storedAt, e.created_at + a.evidence_days * ${int(dayMs)} as expiresAt
-  ${ofAccident(caller, accidentId)} and ${passes} order by e.created_at, e.id`;
+type Stored = Awaited<ReturnType<typeof selectEvidence>>[number];
 
 export const evidenceOf = (rows: Stored[]): EvidenceFile[] =>
   rows.map((row) => {
@@ -188,21 +238,26 @@ type Asked = { accidentId: string; id?: string; by: string };
  */
 export async function openEvidence(env: Env, caller: Caller, { accidentId, id, by }: Asked) {
   const now = Date.now();
-  const passes = sql`state = 'stored' and ${id === undefined ? sql`true` : sql`e.id = ${id}`}`;
-  const wanted = sql`${ofAccident(caller, accidentId)} and ${passes}`;
-  const isNew = sql`not exists (select 1 from json_each(e.opened) where key = ${by} and value > ${now - hourMs})`;
+  const wanted = and(eq(e.state, 'stored'), id === undefined ? undefined : eq(e.id, id));
+  const isNew = sql`not exists (
+    select 1 from json_each(${e.opened}) where key = ${by} and value > ${now - hourMs})`;
+  const added = sql`(
+    select json_group_object(key, value) from (
+      select key, value from json_each(${evidence.opened}) where value > ${now - hourMs}
+      union all select ${by}, ${now}))`;
   const field = `evidence opened: accident ${accidentId}${id ? `, file ${id}` : ''}`;
-  const { files } = await asCaller(env, caller, (db) => ({
-    files: selectEvidence(db, caller, accidentId, passes),
-    audit: audit(db, caller, 'changed', 'accounts', sql`exists (select 1 ${wanted} and ${isNew})`, [
-      field,
-    ]),
-    opened: write(db)`
-      update evidence set opened = (
-        select json_group_object(key, value) from (
-          select key, value from json_each(opened) where value > ${now - hourMs} union all select ${by}, ${now}))
-      where id in (select e.id ${wanted} and ${isNew})`,
-  }));
+  const { files } = await asCaller(env, caller, (db) => {
+    const ids = db
+      .select({ id: e.id })
+      .from(e)
+      .innerJoin(a, eq(a.id, e.accountId))
+      .where(and(isShown(caller, accidentId), wanted, isNew));
+    return {
+      files: selectEvidence(db, caller, accidentId, wanted),
+      audit: audit(db, caller, 'changed', 'accounts', exists(ids), [field]),
+      opened: db.update(evidence).set({ opened: added }).where(inArray(evidence.id, ids)),
+    };
+  });
   const bucket = bucketOf(env);
   if (files.length === 0 || !bucket) throw new Refusal({ kind: 'not found', what: 'evidence' });
   const { accountId } = caller;

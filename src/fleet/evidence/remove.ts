@@ -1,6 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { jsonList, read, write } from '../../platform/db/database.ts';
+import { and, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { jsonList, transaction } from '../../platform/db/database.ts';
 import { leads } from '../../platform/db/leads.ts';
+import { evidence } from '../../platform/db/schema/evidence.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
@@ -9,12 +10,10 @@ import { fault } from '../../platform/log.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import type { ArchivedRow } from '../lists/archived.ts';
 import { abort, leaseOf } from './copy.ts';
-import { forget, keyOf, pruneJob } from './evidence.ts';
+import { forget, keyOf, owners, pruneJob } from './evidence.ts';
 
 /** R2 deletes 1,000 files at a time. */
 const perStep = 500;
-
-type Row = { id: string; accountId: string; accidentId: string; uploadId: string | null };
 
 /**
  * Deletes some of an account's evidence, files first. What `isRemembered` no record brings back. Returns '' while there is
@@ -23,14 +22,24 @@ type Row = { id: string; accountId: string; accidentId: string; uploadId: string
 export const removeEvidence = (
   env: Env,
   { accountId }: { accountId: string },
-  which: SQL = sql`true`,
+  which?: SQL,
   { isRemembered = false } = {},
 ): Promise<string | undefined> =>
   stepWithLease(env, leaseOf(accountId), '', async ({ db, commit }) => {
     const states = jsonList(['waiting', 'stored', 'missed', ...(isRemembered ? [] : ['gone'])]);
-    const found = await read<Row>(db)`
-      select id, account_id as accountId, accident_id as accidentId, upload->>'id' as uploadId from evidence
-      where account_id = ${accountId} and state in ${states} and ${which} limit ${perStep}`;
+    const found = await transaction(
+      db,
+      db
+        .select({
+          id: evidence.id,
+          accountId: evidence.accountId,
+          accidentId: evidence.accidentId,
+          uploadId: sql<string | null>`${evidence.upload}->>'id'`.as('upload_id'),
+        })
+        .from(evidence)
+        .where(and(eq(evidence.accountId, accountId), inArray(evidence.state, states), which))
+        .limit(perStep),
+    );
     const bucket = bucketOf(env);
     if (found.length === 0) return undefined;
     for (const row of found)
@@ -38,13 +47,13 @@ export const removeEvidence = (
     await bucket?.delete(found.map(keyOf));
     const ids = jsonList(found.map(({ id }) => id));
     await commit(
-      isRemembered ? forget(db, ids) : write(db)`delete from evidence where id in ${ids}`,
+      isRemembered ? forget(db, ids) : db.delete(evidence).where(inArray(evidence.id, ids)),
     );
     return '';
   });
 
 /** The evidence of a connection. */
-export const ofConnection = (id: string): SQL => sql`connection_id = ${id}`;
+export const ofConnection = (id: string): SQL => eq(evidence.connectionId, id);
 
 /** The evidence of the accidents that name a driver, or name nobody and happened on their trips. */
 export const ofDriver = (id: string): SQL => sql`(
@@ -79,16 +88,20 @@ export async function pruneEvidence(
   const failed: string[] = [];
   let after = '';
   await inSteps(budget, async () => {
-    const [found] = await read<{ accountId: string; before: number }>(db)`
-      select a.id as accountId, ${before(now)} as before from accounts a
-      where a.id > ${after} and a.status in ('active', 'suspended') and a.id not in ${jsonList(failed)} and exists (
+    // The builder knows no `recursive`.
+    const select = db.all<{ accountId: string; before: number }>(sql`
+      with ${owners(sql`true`, after)}
+      select a.id as accountId, ${before(now)} as before
+      from owners cross join accounts a on a.id = owners.id
+      where a.status in ('active', 'suspended') and a.id not in ${jsonList(failed)} and exists (
         select 1 from evidence where account_id = a.id and state in ('waiting', 'stored', 'missed')
           and created_at < ${before(now)})
-      order by a.id limit 1`;
+      limit 1`);
+    const [found] = await transaction(db, select);
     const isRound = !found && after !== '';
     after = found?.accountId ?? '';
     if (!found) return isRound;
-    const which = sql`created_at < ${found.before}`;
+    const which = lt(evidence.createdAt, found.before);
     await removeEvidence(env, found, which, { isRemembered: true }).catch((error: unknown) => {
       failed.push(found.accountId);
       fault('error', 'A job failed', { job: pruneJob, accountId: found.accountId }, error);
@@ -97,6 +110,6 @@ export async function pruneEvidence(
   });
 }
 
-/** SQL for when what an account `a` keeps began. Each account costs a seek. */
+/** SQL for when what an account `a` keeps began. */
 const before = (now: number): SQL =>
   sql`coalesce(max(a.evidence_since, ${now} - a.evidence_days * ${dayMs} + 1), 9e15)`;

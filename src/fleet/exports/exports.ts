@@ -1,17 +1,18 @@
-import { sql } from 'drizzle-orm';
+import { and, desc, eq, exists, gt, isNotNull, isNull, lt, ne, notExists, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { audit } from '../../accounts/audit/write.ts';
-import type { Position } from '../../platform/db/cursor.ts';
-import { read, refuseUnless, write } from '../../platform/db/database.ts';
-import { asCaller, type Caller, rowsFor } from '../../platform/db/guard.ts';
+import { type Database, refuseUnless } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
+import { portalUsers } from '../../platform/db/schema/accounts.ts';
+import { exports } from '../../platform/db/schema/jobs.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { invalid, Refusal } from '../../platform/errors.ts';
 import { markWaiting } from '../../platform/jobs/jobs.ts';
 import { send } from '../../platform/queue.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import { lists } from '../lists/registry.ts';
-import { type ExportFile, exportFolder, formatNames, streamFile } from './files.ts';
+import { exportFolder, formatNames, streamFile } from './files.ts';
 
 export const maxExportsPerDay = 5;
 
@@ -38,43 +39,25 @@ export const Wanted = v.object({
 });
 export type Wanted = v.InferOutput<typeof Wanted>;
 
-/** Where an export goes on: in which of its lists, in a page of a connection or after it. */
-export type Place = {
-  list?: number;
-  connection?: Position | undefined;
-  cursor?: string | undefined;
+/** The columns of an export. */
+export const exportColumns = {
+  id: exports.id,
+  accountId: exports.accountId,
+  /** Who asked for it: a person, or `operators`. */
+  userId: exports.requestedBy,
+  requestedAt: exports.requestedAt,
+  finishedAt: exports.finishedAt,
+  expiresAt: exports.expiresAt,
+  /** When it is to be gone on with; null if there is nothing left to do. */
+  nextAt: exports.nextAt,
+  records: exports.records,
+  wanted: exports.wanted,
+  place: exports.place,
+  files: exports.files,
 };
 
 /** An export; times in milliseconds since 1970. */
-export type Export = {
-  id: string;
-  accountId: string;
-  /** Who asked for it: a person, or `operators`. */
-  userId: string;
-  requestedAt: number;
-  finishedAt: number | null;
-  expiresAt: number;
-  /** When it is to be gone on with; null if there is nothing left to do. */
-  nextAt: number | null;
-  records: number;
-  wanted: Wanted;
-  place: Place;
-  files: ExportFile[];
-};
-
-/** Its columns, where `exports` is `e`. */
-export const exportColumns = sql`e.id, e.account_id as accountId, requested_by as userId, requested_at as requestedAt,
-  finished_at as finishedAt, expires_at as expiresAt, next_at as nextAt, records, wanted, place, files`;
-
-/** An export as D1 has it: objects are JSON. */
-export type StoredExport = {
-  [column in keyof Export]: Export[column] extends object ? string : Export[column];
-};
-
-export const exportOf = <T extends StoredExport>(row: T): Omit<T, keyof Export> & Export => {
-  const [wanted, place, files] = [row.wanted, row.place, row.files].map((json) => JSON.parse(json));
-  return { ...row, wanted, place, files };
-};
+export type Export = Omit<typeof exports.$inferSelect, 'requestedBy'> & { userId: string };
 
 /** Whether this deployment can export: it needs a bucket. */
 export const canExport = (env: Env): boolean => bucketOf(env) !== undefined;
@@ -85,24 +68,36 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
   const { accountId } = caller;
   const now = Date.now();
   const id = newId();
+  const own = eq(exports.accountId, accountId);
+  const isOpen = and(own, isNotNull(exports.nextAt), isNull(exports.finishedAt));
+  const isOfToday = and(
+    own,
+    gt(exports.requestedAt, now - dayMs),
+    ne(exports.requestedBy, operators),
+  );
   await asCaller(env, caller, (db) => [
     refuseUnless(
       db,
-      sql`not exists (
-        select 1 from exports where account_id = ${accountId} and next_at is not null and finished_at is null)`,
+      notExists(db.select({ id: exports.id }).from(exports).where(isOpen)),
       'An export of this account is being prepared. Ask for another once it is ready.',
     ),
-    refuseUnless(
-      db,
-      sql`${userId} = ${operators} or ${maxExportsPerDay} > (
-        select count(*) from exports
-        where account_id = ${accountId} and requested_at > ${now - dayMs} and requested_by <> ${operators})`,
-      `An account can have at most ${maxExportsPerDay} exports a day. Try again tomorrow.`,
-    ),
+    userId === operators
+      ? undefined
+      : refuseUnless(
+          db,
+          lt(db.$count(exports, isOfToday), maxExportsPerDay),
+          `An account can have at most ${maxExportsPerDay} exports a day. Try again tomorrow.`,
+        ),
     audit(db, caller, 'changed', 'accounts', accountId, ['export requested']),
-    write(db)`
-      insert into exports (id, account_id, requested_by, requested_at, wanted, next_at, expires_at)
-      values (${id}, ${accountId}, ${userId}, ${now}, ${JSON.stringify(wanted)}, ${now}, ${now + exportKeptMs})`,
+    db.insert(exports).values({
+      id,
+      accountId,
+      requestedBy: userId,
+      requestedAt: now,
+      wanted,
+      nextAt: now,
+      expiresAt: now + exportKeptMs,
+    }),
     markWaiting(db, [exportJob]),
   ]);
   await send(env.DELIVERIES, [{ job: exportJob }]);
@@ -117,13 +112,20 @@ export type ListedExport = Export & {
 
 /** The account's exports, newest first. There are few: they are deleted when they expire. */
 export async function listExports(env: Env, caller: Caller): Promise<ListedExport[]> {
-  const found = await rowsFor<StoredExport & { requestedBy: string | null }>(env, caller)`
-    select ${exportColumns}, u.email as requestedBy
-    from exports e left join portal_users u on u.id = e.requested_by and u.account_id = e.account_id
-    where e.account_id = ${caller.accountId} and expires_at > ${Date.now()}
-    order by requested_at desc, e.id desc`;
+  const isTheirs = and(
+    eq(portalUsers.id, exports.requestedBy),
+    eq(portalUsers.accountId, exports.accountId),
+  );
+  const found = await asCaller(env, caller, (db) =>
+    db
+      .select({ ...exportColumns, requestedBy: portalUsers.email })
+      .from(exports)
+      .leftJoin(portalUsers, isTheirs)
+      .where(and(eq(exports.accountId, caller.accountId), gt(exports.expiresAt, Date.now())))
+      .orderBy(desc(exports.requestedAt), desc(exports.id)),
+  );
   return found.map((row) => ({
-    ...exportOf(row),
+    ...row,
     state: row.finishedAt ? 'ready' : row.nextAt ? 'preparing' : 'failed',
   }));
 }
@@ -131,11 +133,21 @@ export async function listExports(env: Env, caller: Caller): Promise<ListedExpor
 /** Opens a file of a ready export: its bytes, headers, and later work. @throws Refusal: not found */
 export async function openFile(env: Env, caller: Caller, id: string, name: string) {
   const { accountId } = caller;
-  const own = sql`from exports, json_each(files) f where exports.id = ${id} and account_id = ${accountId}
-    and finished_at is not null and expires_at > ${Date.now()} and f.value->>'name' = ${name}`;
+  const isReady = and(
+    eq(exports.id, id),
+    eq(exports.accountId, accountId),
+    isNotNull(exports.finishedAt),
+    gt(exports.expiresAt, Date.now()),
+  );
+  const named = (db: Database) =>
+    db
+      .select({ file: sql<string>`f.value`.as('file') })
+      .from(exports)
+      .crossJoin(sql`json_each(${exports.files}) f`)
+      .where(and(isReady, eq(sql`f.value->>'name'`, name)));
   const { files } = await asCaller(env, caller, (db) => ({
-    files: read<{ file: string }>(db)`select f.value as file ${own}`,
-    audited: audit(db, caller, 'changed', 'accounts', sql`exists (select 1 ${own})`, [
+    files: named(db),
+    audited: audit(db, caller, 'changed', 'accounts', exists(named(db)), [
       `export downloaded: ${name}`,
     ]),
   }));

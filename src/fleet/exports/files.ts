@@ -1,17 +1,8 @@
+import type { ExportFile } from '../../platform/db/schema/types.ts';
 import { readFile } from '../archive/bucket.ts';
 import { csvWriter } from '../lists/csv.ts';
 import type { Columns } from '../lists/field.ts';
 import { parquetWriter } from '../lists/parquet.ts';
-
-/** A file of an export, which lies in the bucket in so many pieces. */
-export type ExportFile = {
-  /** Such as `trips.parquet`. */
-  name: string;
-  records: number;
-  /** Of all pieces. */
-  bytes: number;
-  pieces: number;
-};
 
 export const formatNames = ['csv', 'parquet'] as const;
 export type ExportFormat = (typeof formatNames)[number];

@@ -1,8 +1,11 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, lte, notInArray, sql } from 'drizzle-orm';
 import { operatorIn } from '../../accounts/accounts.ts';
 import { config, originOf } from '../../platform/config.ts';
 import type { Position } from '../../platform/db/cursor.ts';
-import { type Database, jsonList, read, transaction, write } from '../../platform/db/database.ts';
+import { type Database, jsonList, transaction } from '../../platform/db/database.ts';
+import { accounts, portalUsers } from '../../platform/db/schema/accounts.ts';
+import { exports } from '../../platform/db/schema/jobs.ts';
+import type { ExportPlace } from '../../platform/db/schema/types.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { refusalIn } from '../../platform/errors.ts';
@@ -22,12 +25,9 @@ import {
   exportColumns,
   exportJob,
   exportKeptMs,
-  exportOf,
   longestExportMs,
   maxExportRecords,
   operators,
-  type Place,
-  type StoredExport,
 } from './exports.ts';
 import { emptyFolder, exportFolder, writePiece } from './files.ts';
 
@@ -56,7 +56,7 @@ export async function prepareExports(
       if (!one) return false;
       await step(env, bucket, lease, one, budget).catch(async (error: unknown) => {
         fault('error', 'A job failed', { job: exportJob }, error);
-        await lease.commit(later(lease.db, one, sql`${Date.now() + retryMs}`));
+        await lease.commit(later(lease.db, one, Date.now() + retryMs));
       });
       return true;
     }),
@@ -64,17 +64,21 @@ export async function prepareExports(
 }
 
 async function nextOpen(db: Database, now: number): Promise<Export | undefined> {
-  const [found] = await read<StoredExport>(db)`
-    select ${exportColumns} from exports e indexed by exports_open
+  const next = sql`(
+    select e.id from exports e indexed by exports_open
     join accounts a on a.id = e.account_id and (
       a.status = 'active' or (a.status = 'suspended' and e.requested_by = ${operators}))
     where e.next_at <= ${Math.max(now, Date.now())}
-    order by e.next_at limit 1`;
-  return found && exportOf(found);
+    order by e.next_at limit 1)`;
+  const [found] = await transaction(
+    db,
+    db.select(exportColumns).from(exports).where(eq(exports.id, next)),
+  );
+  return found;
 }
 
-const later = (db: Database, { id }: Export, nextAt: SQL) =>
-  write(db)`update exports set next_at = ${nextAt} where id = ${id}`;
+const later = (db: Database, { id }: Export, nextAt: number | null) =>
+  db.update(exports).set({ nextAt }).where(eq(exports.id, id));
 
 async function step(
   env: Env,
@@ -87,7 +91,7 @@ async function step(
   const isLate = one.requestedAt < Date.now() - longestExportMs;
   if (one.finishedAt === null && !isLate) return writeNext(env, bucket, lease, one, budget);
   if (one.finishedAt !== null && !isLate) await emailReady(env, db, one);
-  await lease.commit(later(db, one, sql`null`));
+  await lease.commit(later(db, one, null));
 }
 
 /** Writes the next piece of each format, and notes where to go on. */
@@ -127,18 +131,26 @@ async function writeNext(
   const records = one.records + items.length;
   const now = Date.now();
   const isDone = !next && (at + 1 === wanted.lists.length || records >= maxExportRecords);
-  await commit(write(db)`
-    update exports set place = ${JSON.stringify(next ?? { list: at + 1 })}, files = ${JSON.stringify(files)},
-      records = ${records}, next_at = ${now}, finished_at = ${isDone ? now : null},
-      expires_at = ${isDone ? now + exportKeptMs : one.expiresAt}
-    where id = ${id}`);
+  await commit(
+    db
+      .update(exports)
+      .set({
+        place: next ?? { list: at + 1 },
+        files,
+        records,
+        nextAt: now,
+        finishedAt: isDone ? now : null,
+        expiresAt: isDone ? now + exportKeptMs : one.expiresAt,
+      })
+      .where(eq(exports.id, id)),
+  );
 }
 
 async function readItems(env: Env, one: Export, list: List, budget: Budget) {
   const left = maxExportRecords - one.records;
   const items: object[] = [];
   let characters = 0;
-  let next: Place | undefined = one.place;
+  let next: ExportPlace | undefined = one.place;
   for (let pages = 0; next && items.length < left; pages++) {
     if (pages >= pagesPerPiece || characters >= pieceCharacters || (pages > 0 && !isLeft(budget)))
       return { items, next };
@@ -150,13 +162,13 @@ async function readItems(env: Env, one: Export, list: List, budget: Budget) {
   return { items };
 }
 
-type Page = { items: object[]; next?: Place };
+type Page = { items: object[]; next?: ExportPlace };
 
 async function readPage(
   env: Env,
   { accountId, wanted }: Export,
   list: List,
-  place: Place,
+  place: ExportPlace,
   limit: number,
 ): Promise<Page> {
   const { from = '1970-01-01', to = '9999-12-31' } = wanted;
@@ -194,10 +206,23 @@ async function connectionAfter(
 /** Emails whoever asked for an export that it is ready, if they may still download it. */
 async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
   const { emailFrom } = config(env);
-  const [reader] = await read<{ email: string; timeZone: string | null; account: string }>(db)`
-    select u.email, u.time_zone as timeZone, a.name as account
-    from portal_users u join accounts a on a.id = u.account_id
-    where u.id = ${one.userId} and u.account_id = ${one.accountId} and u.role = 'admin'`;
+  const isReader = and(
+    eq(portalUsers.id, one.userId),
+    eq(portalUsers.accountId, one.accountId),
+    eq(portalUsers.role, 'admin'),
+  );
+  const [reader] = await transaction(
+    db,
+    db
+      .select({
+        email: portalUsers.email,
+        timeZone: portalUsers.timeZone,
+        account: accounts.name,
+      })
+      .from(portalUsers)
+      .innerJoin(accounts, eq(accounts.id, portalUsers.accountId))
+      .where(isReader),
+  );
   if (!emailFrom || !reader) return;
   const until = minuteOf(one.expiresAt, reader.timeZone ?? 'UTC');
   const text =
@@ -227,7 +252,7 @@ export const removeExports = (
   stepWithLease(env, exportLease, '', async ({ db, commit }) => {
     const bucket = bucketOf(env);
     if (bucket && !(await emptyFolder(bucket, exportFolder(accountId)))) return '';
-    await commit(write(db)`delete from exports where account_id = ${accountId}`);
+    await commit(db.delete(exports).where(eq(exports.accountId, accountId)));
     return undefined;
   });
 
@@ -241,16 +266,20 @@ export async function pruneExports(
   const bucket = bucketOf(env);
   const failed: string[] = [];
   await inSteps(budget, async () => {
-    const [expired] = await read<{ id: string; accountId: string }>(db)`
-      select id, account_id as accountId from exports
-      where expires_at <= ${now} and id not in ${jsonList(failed)} order by expires_at limit 1`;
+    const [expired] = await transaction(
+      db,
+      db
+        .select({ id: exports.id, accountId: exports.accountId })
+        .from(exports)
+        .where(and(lte(exports.expiresAt, now), notInArray(exports.id, jsonList(failed))))
+        .orderBy(exports.expiresAt)
+        .limit(1),
+    );
     if (!expired) return false;
     const { id, accountId } = expired;
     const remove = async () => {
       if (!bucket || (await emptyFolder(bucket, exportFolder(accountId, id))))
-        await transaction(db, [write(db)`delete from exports where id = ${id}`], {
-          repeatable: true,
-        });
+        await transaction(db, db.delete(exports).where(eq(exports.id, id)), { repeatable: true });
     };
     await remove().catch((error: unknown) => {
       failed.push(id);

@@ -1,13 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm';
-import {
-  type Database,
-  int,
-  jsonList,
-  read,
-  transaction,
-  write,
-} from '../../platform/db/database.ts';
+import { and, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { type Database, int, jsonList, transaction } from '../../platform/db/database.ts';
 import { ofActiveAccount } from '../../platform/db/guard.ts';
+import { eventCounts, eventCountsDue } from '../../platform/db/schema/trends.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
@@ -48,8 +42,10 @@ type Work = { accountId: string; statements: Parameters<typeof transaction>[1] }
 
 async function workToDo(db: Database, now: number, failed: string[]): Promise<Work[]> {
   const { behind, marked } = await transaction(db, {
-    behind: read<{ accountId: string }>(db)`${behindSince(now - liveMs, failed)}`,
-    marked: read<Marked & { isArchived: 0 | 1 }>(db)`${firstMarked(failed)}`,
+    // The same statement as in the condition of the job.
+    behind: db.all<{ accountId: string }>(behindSince(now - liveMs, failed)),
+    // The builder knows no `recursive`.
+    marked: db.all<Marked & { isArchived: 0 | 1 }>(firstMarked(failed)),
   });
   return [
     ...behind.map(({ accountId }) => ({
@@ -85,13 +81,16 @@ const firstMarked = (except: string[]): SQL => sql`
 
 /** An archived day keeps its counts: it was counted before. */
 const forgetMark = (db: Database, { accountId, day }: Marked) =>
-  write(db)`delete from event_counts_due where account_id = ${accountId} and day = ${int(day)}`;
+  db
+    .delete(eventCountsDue)
+    .where(and(eq(eventCountsDue.accountId, accountId), eq(eventCountsDue.day, day)));
 
-const forgetOld = (db: Database, accountId: string, now: number) =>
-  write(db)`
-    delete from event_counts where account_id = ${accountId} and hours in (1, 24)
-      and start < ${int((Math.floor(now / dayMs) - shownDays + 1) * 24)}`;
+function forgetOld(db: Database, accountId: string, now: number) {
+  const first = (Math.floor(now / dayMs) - shownDays + 1) * 24;
+  const own = and(eq(eventCounts.accountId, accountId), inArray(eventCounts.hours, [1, 24]));
+  return db.delete(eventCounts).where(and(own, lt(eventCounts.start, first)));
+}
 
 /** The statement that removes the marks of an account. */
 export const removeMarks = (db: Database, accountId: string) =>
-  write(db)`delete from event_counts_due where account_id = ${accountId}`;
+  db.delete(eventCountsDue).where(eq(eventCountsDue.accountId, accountId));

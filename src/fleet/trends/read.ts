@@ -1,6 +1,9 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Database, int, read } from '../../platform/db/database.ts';
+import { and, desc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { unionAll } from 'drizzle-orm/sqlite-core';
+import type { Database } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
+import { drivers, vehicles } from '../../platform/db/schema/fleet.ts';
+import { eventCounts } from '../../platform/db/schema/trends.ts';
 
 const maxTypes = 6;
 const maxAffected = 7;
@@ -15,91 +18,145 @@ const nowAndBefore = ({ days, starts }: Span): Quarters[] => [
   [starts[days] ?? 0, starts[2 * days] ?? 0],
 ];
 
-/** The place of the days themselves in `nowAndBefore`. */
-const current = sql`1`;
-
 /** The counts of time spans by `place`: of UTC days, of hours around them, and of quarters. */
-function countsOf({ accountId }: Caller, spans: Quarters[]): SQL {
-  const [from, to] = [sql`d.value->>0`, sql`d.value->>1`];
+function countsOf(db: Database, { accountId }: Caller, spans: Quarters[]) {
+  const place = sql<number>`span.key`.as('place');
+  const [from, to] = [sql`span.value->>0`, sql`span.value->>1`];
   const [firstHour, lastHour] = [sql`(${from} + 3) / 4`, sql`${to} / 4`];
   const [firstDay, lastDay] = [sql`(${firstHour} + 23) / 24 * 24`, sql`${lastHour} / 24 * 24`];
-  const counts = (
-    hours: number,
-  ) => sql`json_each(${JSON.stringify(spans)}) d cross join event_counts k
-    on k.account_id = ${accountId} and k.hours = ${int(hours)}`;
-  const part = (hours: number, since: SQL, before: SQL) => sql`
-    select d.key as place, risk_1, risk_2, risk_3, risk_4, risk_5, types, vehicles, drivers
-    from ${counts(hours)} and k.start >= ${since} and k.start < ${before}`;
-  const at = sql`k.start * 4 + q.key`;
-  const risks = [0, 1, 2, 3, 4].map((i) => sql.raw(`q.value->>'$.risks[${i}]'`));
-  const parts = [
+  const json = sql`json_each(${JSON.stringify(spans)}) span`;
+  const { start, quarters, risk1, risk2, risk3, risk4, risk5, ...names } = eventCounts;
+  const named = { types: names.types, vehicles: names.vehicles, drivers: names.drivers };
+  const of = (hours: 1 | 24) =>
+    and(eq(eventCounts.accountId, accountId), eq(eventCounts.hours, hours));
+  const part = (hours: 1 | 24, since: SQL, before: SQL) =>
+    db
+      .select({ place, risk1, risk2, risk3, risk4, risk5, ...named })
+      .from(json)
+      .crossJoin(eventCounts)
+      .where(and(of(hours), gte(start, since), lt(start, before)));
+  const at = sql`${start} * 4 + quarter.key`;
+  const risk = (i: number) =>
+    sql<number>`quarter.value->>${sql.raw(`'$.risks[${i}]'`)}`.as(`risk_${i + 1}`);
+  const begun = sql`
+    ${start} in (iif(${from} % 4, ${from} / 4, null), iif(${to} % 4, ${to} / 4, null))`;
+  const inQuarters = db
+    .select({
+      place,
+      risk1: risk(0),
+      risk2: risk(1),
+      risk3: risk(2),
+      risk4: risk(3),
+      risk5: risk(4),
+      types: sql<string>`quarter.value->'types'`.as('types'),
+      vehicles: sql<string>`quarter.value->'vehicles'`.as('vehicles'),
+      drivers: sql<string>`quarter.value->'drivers'`.as('drivers'),
+    })
+    .from(json)
+    .crossJoin(eventCounts)
+    .crossJoin(sql`json_each(${quarters}) quarter`)
+    .where(and(of(1), begun, gte(at, from), lt(at, to)));
+  return unionAll(
     part(24, firstDay, lastDay),
     part(1, firstHour, sql`min(${lastHour}, ${firstDay})`),
     part(1, sql`max(${firstDay}, ${lastDay})`, lastHour),
-    sql`select d.key, ${sql.join(risks, sql`, `)}, q.value->'types', q.value->'vehicles', q.value->'drivers'
-      from ${counts(1)} and k.start in (iif(${from} % 4, ${from} / 4, null), iif(${to} % 4, ${to} / 4, null))
-      cross join json_each(k.quarters) q where ${at} >= ${from} and ${at} < ${to}`,
-  ];
-  return sql`(${sql.join(parts, sql` union all `)})`;
+    inQuarters,
+  ).as('counts');
 }
 
-/** The events of a day, by risk from 1 to 5. `day` is its place in the span, oldest first. */
-export type DayCount = { day: number; risks: [number, number, number, number, number] };
-type DayRow = { day: number; risks: string };
-
 /** The days with events of a span and of the one before: up to 25 rows each, or one in UTC. */
-export const selectDays = (db: Database, caller: Caller, { starts }: Span) => {
+export function selectDays(db: Database, caller: Caller, { starts }: Span) {
   const days = starts.slice(1).map((end, i): Quarters => [starts[i] ?? end, end]);
-  return read<DayRow>(db)`
-    select place as day, json_array(sum(risk_1), sum(risk_2), sum(risk_3), sum(risk_4), sum(risk_5)) as risks
-    from ${countsOf(caller, days)} group by place`;
-};
+  const counts = countsOf(db, caller, days);
+  const { risk1, risk2, risk3, risk4, risk5 } = counts;
+  const risks = sql`
+    json_array(sum(${risk1}), sum(${risk2}), sum(${risk3}), sum(${risk4}), sum(${risk5}))`;
+  return db
+    .select({ day: counts.place, risks: risks.mapWith(risksIn).as('risks') })
+    .from(counts)
+    .groupBy(sql`${counts.place}`);
+}
 
-export const asDay = ({ day, risks }: DayRow): DayCount => ({ day, risks: JSON.parse(risks) });
+type Risks = [number, number, number, number, number];
+
+const risksIn = (json: string): Risks => JSON.parse(json);
+
+/** The events of a day, by risk from 1 to 5. `day` is its place in the span, oldest first. */
+export type DayCount = Awaited<ReturnType<typeof selectDays>>[number];
 
 /** The most frequent incident types of a span, with their events then and before. */
-export type TypeCount = { type: string; events: number; before: number };
+export function selectTypes(db: Database, caller: Caller, span: Span) {
+  const counts = countsOf(db, caller, nowAndBefore(span));
+  const sumOf = (isCounted: SQL) => sql<number>`sum(iif(${isCounted}, type.value, 0))`;
+  const events = sumOf(sql`${counts.place} = 1`).as('events');
+  return db
+    .select({
+      type: sql<string>`type.key`.as('name'),
+      events,
+      before: sumOf(sql`${counts.place} = 0`).as('before'),
+    })
+    .from(counts)
+    .crossJoin(sql`json_each(${counts.types}) type`)
+    .groupBy(sql`type.key`)
+    .having(gt(sql`${events}`, 0))
+    .orderBy(desc(events), sql`type.key`)
+    .limit(maxTypes);
+}
 
-export const selectTypes = (db: Database, caller: Caller, span: Span) =>
-  read<TypeCount>(db)`
-    select t.key as type, sum(iif(place = ${current}, t.value, 0)) as events,
-      sum(iif(place <> ${current}, t.value, 0)) as before
-    from ${countsOf(caller, nowAndBefore(span))} k cross join json_each(k.types) t
-    group by t.key having events > 0 order by events desc, t.key limit ${maxTypes}`;
-
-/** A vehicle or driver, with its events of risk 4 and 5. */
-export type Affected = { id: string; name: string; risk4: number; risk5: number };
+export type TypeCount = Awaited<ReturnType<typeof selectTypes>>[number];
 
 /** Those with the most events of risk 4 and 5, among 100 of each day. */
-export const selectAffected = (
+export function selectAffected(
   db: Database,
   caller: Caller,
   which: 'vehicles' | 'drivers',
   span: Span,
-) => {
-  const table = sql.identifier(which);
-  const { accountId } = caller;
-  return read<Affected>(db)`
-    select m.id, v.name, m.risk4, m.risk5
-    from (
-      select n.key as id, sum(n.value->>0) as risk4, sum(n.value->>1) as risk5
-      from ${countsOf(caller, nowAndBefore(span).slice(1))} k cross join json_each(k.${table}) n
-      group by n.key order by risk4 + risk5 desc, risk5 desc, n.key limit ${maxAffected}) m
-    cross join ${table} v on v.id = m.id and v.account_id = ${accountId}
-    order by m.risk4 + m.risk5 desc, m.risk5 desc, m.id`;
-};
+) {
+  const table = which === 'vehicles' ? vehicles : drivers;
+  const counts = countsOf(db, caller, nowAndBefore(span).slice(1));
+  const most = db
+    .select({
+      named: sql<string>`one.key`.as('named'),
+      risk4: sql<number>`sum(one.value->>0)`.as('risk4'),
+      risk5: sql<number>`sum(one.value->>1)`.as('risk5'),
+    })
+    .from(counts)
+    .crossJoin(sql`json_each(${counts[which]}) one`)
+    .groupBy(sql`one.key`)
+    .orderBy(sql`risk4 + risk5 desc`, sql`risk5 desc`, sql`one.key`)
+    .limit(maxAffected)
+    .as('most');
+  return db
+    .select({ id: table.id, name: table.name, risk4: most.risk4, risk5: most.risk5 })
+    .from(most)
+    .crossJoin(table)
+    .where(and(eq(table.id, most.named), eq(table.accountId, caller.accountId)))
+    .orderBy(sql`risk4 + risk5 desc`, sql`risk5 desc`, table.id);
+}
 
-/** Events of risk 4 and 5 of a day so far, and both by this time in the four weeks before. */
-export type Today = { risk4: number; risk5: number; typical: number };
+/** A vehicle or driver, with its events of risk 4 and 5. */
+export type Affected = Awaited<ReturnType<typeof selectAffected>>[number];
 
-/** Quarters of an hour since 1970: that in which the day began, and the end of this hour. */
-export const selectToday = (db: Database, caller: Caller, since: number, end: number) =>
-  read<Today>(db)`
-    select total(iif(place = 0, risk_4, 0)) as risk4, total(iif(place = 0, risk_5, 0)) as risk5,
-      total(iif(place > 0, risk_4 + risk_5, 0)) / 4 as typical
-    from ${countsOf(
-      caller,
-      [0, 1, 2, 3, 4].map((week) => [since - week * quartersOfWeek, end - week * quartersOfWeek]),
-    )}`;
+/**
+ * Events of risk 4 and 5 of a day so far, and both by this time in the four weeks before. `since` and `end` are quarters of
+ * an hour since 1970: that in which the day began, and the end of this hour.
+ */
+export function selectToday(db: Database, caller: Caller, since: number, end: number) {
+  const weeks = [0, 1, 2, 3, 4].map((week): Quarters => {
+    const before = week * quartersOfWeek;
+    return [since - before, end - before];
+  });
+  const counts = countsOf(db, caller, weeks);
+  const { place, risk4, risk5 } = counts;
+  const total = (isCounted: SQL, events: SQL) =>
+    sql<number>`total(iif(${isCounted}, ${events}, 0))`;
+  return db
+    .select({
+      risk4: total(sql`${place} = 0`, sql`${risk4}`).as('risk4'),
+      risk5: total(sql`${place} = 0`, sql`${risk5}`).as('risk5'),
+      typical: sql<number>`${total(sql`${place} > 0`, sql`${risk4} + ${risk5}`)} / 4`.as('typical'),
+    })
+    .from(counts);
+}
 
 const quartersOfWeek = 7 * 24 * 4;

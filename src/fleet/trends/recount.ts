@@ -1,6 +1,7 @@
-import { type SQL, sql } from 'drizzle-orm';
-import { type Database, int, write } from '../../platform/db/database.ts';
+import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
+import { type Database, int } from '../../platform/db/database.ts';
 import { leads } from '../../platform/db/leads.ts';
+import { eventCounting, eventCountsDue } from '../../platform/db/schema/trends.ts';
 import { hourMs, minuteMs } from '../../platform/durations.ts';
 
 /** How many vehicles and drivers a span keeps counts of: those with the most of risk 4 and 5. */
@@ -42,9 +43,10 @@ export const recountLive = (db: Database, accountId: string) => {
   return [
     countHours(db, live),
     addUpDays(db, live),
-    write(db)`
-      update event_counting set live_at = unixepoch(), counted_to = ${lastHour} * ${int(hourMs)}
-      where account_id = ${accountId} and ${isNotRecent}`,
+    db
+      .update(eventCounting)
+      .set({ liveAt: sql`unixepoch()`, countedTo: sql`${lastHour} * ${int(hourMs)}` })
+      .where(and(eq(eventCounting.accountId, accountId), isNotRecent)),
   ] as const;
 };
 
@@ -59,13 +61,16 @@ export const recountMarked = (db: Database, { accountId, day, hours: mask }: Mar
   const due = sql`
     with due (account_id, start) as (
       select ${accountId}, ${int(day * 24)} + value from json_each(${JSON.stringify(hours)}))`;
-  const mark = sql`account_id = ${accountId} and day = ${int(day)}`;
+  const mark = and(eq(eventCountsDue.accountId, accountId), eq(eventCountsDue.day, day));
+  const rest = sql`${eventCountsDue.hours} & ~${bits}`;
   return [
     countHours(db, due),
     addUpDays(db, due),
-    write(db)`delete from event_counts_due where ${mark} and hours & ~${bits} = 0`,
-    write(db)`
-      update event_counts_due set hours = hours & ~${bits} where ${mark} and hours & ${bits} <> 0`,
+    db.delete(eventCountsDue).where(and(mark, eq(rest, 0))),
+    db
+      .update(eventCountsDue)
+      .set({ hours: rest })
+      .where(and(mark, ne(sql`${eventCountsDue.hours} & ${bits}`, 0))),
   ] as const;
 };
 
@@ -129,7 +134,8 @@ function addUpDays(db: Database, due: SQL) {
 
 /** Writes the counts of spans, where they differ, from their events or shorter spans. */
 const writeCounts = (db: Database, hours: 1 | 24, tables: SQL, quarters: SQL) =>
-  write(db)`
+  // Set-based: the builder knows no `materialized`, and the tables differ.
+  db.run(sql`
     insert into event_counts (account_id, hours, start, ${ofEach((name) => name)})
     ${tables}
     select d.account_id, ${int(hours)}, d.start, ${ofRisks((name) => `coalesce(r.${name}, 0)`)},
@@ -139,7 +145,8 @@ const writeCounts = (db: Database, hours: 1 | 24, tables: SQL, quarters: SQL) =>
     where r.start is not null or exists (
       select 1 from event_counts k where k.account_id = d.account_id and k.hours = ${int(hours)} and k.start = d.start)
     on conflict (account_id, hours, start) do update set ${ofEach((name) => `${name} = excluded.${name}`)}
-    where (${ofEach((name) => `event_counts.${name}`)}) is not (${ofEach((name) => `excluded.${name}`)})`;
+    where (${ofEach((name) => `event_counts.${name}`)})
+      is not (${ofEach((name) => `excluded.${name}`)})`);
 
 const risks = ['risk_1', 'risk_2', 'risk_3', 'risk_4', 'risk_5'];
 type Each = (name: string) => string;

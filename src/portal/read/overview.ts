@@ -1,10 +1,14 @@
-import { sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, inArray, not, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
 import { selectLatest } from '../../fleet/changes/feed.ts';
 import * as trends from '../../fleet/trends/read.ts';
 import { eventsOf, quarterMs, recountLive } from '../../fleet/trends/recount.ts';
-import { type Database, int, read } from '../../platform/db/database.ts';
+import type { Database } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { leads } from '../../platform/db/leads.ts';
+import { connections } from '../../platform/db/schema/accounts.ts';
+import { safetyEvents } from '../../platform/db/schema/fleet.ts';
+import { eventCounts } from '../../platform/db/schema/trends.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { isWithdrawn, needsCover } from '../../providers/connect.ts';
 import { isCovered, recipientOf } from '../../webhooks/coverage.ts';
@@ -44,7 +48,6 @@ export async function readOverview(env: Env, caller: Caller, span: trends.Span) 
     ...found,
     setup: setup[0] ?? { connection: null, sent: 0, notified: '[]', webhook: 0, token: 0 },
     today: { ...(high[0] ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },
-    days: found.days.map(trends.asDay),
     /** When something last changed; 0: not within 30 days. */
     changedAt: changed[0]?.seq ?? 0,
     waits: waitsIn(times, now),
@@ -65,7 +68,8 @@ export type Setup = {
 
 /** One record of each kind is looked for, connection by connection. */
 const selectSetup = (env: Env, db: Database, { accountId }: Caller) =>
-  read<Setup>(db)`
+  // The builder knows no `select` without a table.
+  db.all<Setup>(sql`
     select
       (select coalesce(name, tsp) from connections where account_id = ${accountId} order by created_at, id limit 1)
         as connection,
@@ -81,7 +85,7 @@ const selectSetup = (env: Env, db: Database, { accountId }: Caller) =>
       exists (select 1 from webhooks where account_id = ${accountId}) as webhook,
       exists (
         select 1 from tokens indexed by tokens_active
-        where account_id = ${accountId} and scope = 'api' and revoked_at is null) as token`;
+        where account_id = ${accountId} and scope = 'api' and revoked_at is null) as token`);
 
 const maxShown = 5;
 
@@ -108,35 +112,56 @@ export type WebhookProblem = {
   failed: number;
 };
 
-export type Uncovered = { id: string; name: string };
-
 /** How many of the account's connections, newest first, are checked for who is notified. */
 const maxChecked = 200;
 
 /** Some connections whose accidents nobody is notified of. Reads some four rows for each of 200. */
-export const selectUncovered = (env: Env, db: Database, { accountId }: Caller) =>
-  read<Uncovered>(db)`
-    select c.id, coalesce(c.name, c.tsp) as name from (
-      select * from connections where account_id = ${accountId} order by created_at desc, id desc limit ${maxChecked}) c
-    where not ${isCovered(env)} and ${needsCover} limit ${maxShown + 1}`;
+export function selectUncovered(env: Env, db: Database, { accountId }: Caller) {
+  const newest = db
+    .select()
+    .from(connections)
+    .where(eq(connections.accountId, accountId))
+    .orderBy(desc(connections.createdAt), desc(connections.id))
+    .limit(maxChecked)
+    .as('c');
+  return db
+    .select({
+      id: newest.id,
+      name: sql<string>`coalesce(${newest.name}, ${newest.tsp})`.as('called'),
+    })
+    .from(newest)
+    .where(and(not(isCovered(env)), needsCover))
+    .limit(maxShown + 1);
+}
+
+export type Uncovered = Awaited<ReturnType<typeof selectUncovered>>[number];
 
 /** The account's connections that are not healthy: one event and one pull are read for each. */
 const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
-  read<ConnectionProblem>(db)`
+  // The builder knows no `indexed by`.
+  db.all<ConnectionProblem>(sql`
     select id, coalesce(name, tsp) as name, tsp, health_status as healthStatus,
-      exists (select 1 from pulls where connection_id = connections.id and refused_at is not null) as refused,
-      (select max(started_at) from safety_events where ${leads(sql`connection_id`, sql`connections.id`)}) as lastEventAt
+      exists (
+        select 1 from pulls
+        where connection_id = connections.id and refused_at is not null) as refused,
+      (select max(started_at) from safety_events
+        where ${leads(sql`connection_id`, sql`connections.id`)}) as lastEventAt
     from connections indexed by connections_with_problems
-    where account_id = ${accountId} and health_status <> 1 and not ${isWithdrawn(sql`connections.id`)} order by created_at, id limit ${maxShown}`;
+    where account_id = ${accountId} and health_status <> 1
+      and not ${isWithdrawn(connections.id)}
+    order by created_at, id limit ${maxShown}`);
 
 const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number) =>
-  read<WebhookProblem>(db)`
-    select w.id, w.name, w.url, coalesce(h.failures, 0) as failures, coalesce(h.failures >= ${circuitAfter}, 0) as paused,
+  // The builder knows no `indexed by`.
+  db.all<WebhookProblem>(sql`
+    select w.id, w.name, w.url, coalesce(h.failures, 0) as failures,
+      coalesce(h.failures >= ${circuitAfter}, 0) as paused,
       h.open_until as openUntil, h.last_failure as lastFailure,
       (select count(*) from (select 1 from deliveries indexed by deliveries_due
         where webhook_id = w.id and status = 'pending' limit ${maxCounted})) as waiting,
       (select count(*) from (${failedOf(now)} limit ${maxCounted})) as failed
-    from ${ailingWebhooks(sql`${accountId}`, now)} order by paused desc, w.created_at limit ${maxShown}`;
+    from ${ailingWebhooks(sql`${accountId}`, now)}
+    order by paused desc, w.created_at limit ${maxShown}`);
 
 const latestShown = { accidents: 4, high: 3, arrivals: 6 };
 
@@ -158,44 +183,85 @@ export type OpenAccident = {
 
 /** The newest accidents that are neither false alarms nor have their report. */
 const selectOpenAccidents = (db: Database, { accountId }: Caller) =>
-  read<OpenAccident>(db)`
-    select a.id, a.vin, v.name as vehicleName, a.event_time as eventTime, a.notification_level as notificationLevel, a.tsp,
-      a.location->>'address' as address
+  // The builder knows no `indexed by`.
+  db.all<OpenAccident>(sql`
+    select a.id, a.vin, v.name as vehicleName, a.event_time as eventTime,
+      a.notification_level as notificationLevel, a.tsp, a.location->>'address' as address
     from accidents a indexed by accidents_open left join vehicles v on v.id = a.vehicle_id
-    where a.account_id = ${accountId} and a.dismissed = 0 and a.notification_level < 3 and a.closed is null
-    order by a.event_time desc, a.id desc limit ${latestShown.accidents}`;
+    where a.account_id = ${accountId} and a.dismissed = 0 and a.notification_level < 3
+      and a.closed is null
+    order by a.event_time desc, a.id desc limit ${latestShown.accidents}`);
 
-/** A safety event on the overview; `types` are incident types as JSON. */
-export type LatestEvent = {
-  id: string;
-  risk: number;
-  types: string;
-  vehicleName: string;
-  tsp: string;
-  startedAt: number;
-  address: string | null;
-  withdrawn: number | null;
+const e = alias(safetyEvents, 'e');
+
+const columns = {
+  id: e.id,
+  risk: e.eventRisk,
+  withdrawn: e.withdrawn,
+  /** Incident types as JSON. */
+  types: e.translatedIncidentTypes,
+  vehicleName: e.vehicleName,
+  tsp: e.tSP,
+  startedAt: e.startedAt,
+  address: sql<string | null>`${e.location}->>'address'`.as('address'),
 };
 
-const columns = sql`e.id, e.event_risk as risk, e.withdrawn, e.translated_incident_types as types, e.vehicle_name as vehicleName,
-  e.tsp, e.started_at as startedAt, e.location->>'address' as address`;
-
 /** The newest events: six are read of each connection. */
-const selectLatestEvents = (db: Database, { accountId }: Caller) =>
-  read<LatestEvent>(db)`
-    select ${columns}
-    from (select id from connections where account_id = ${accountId} order by created_at, id limit ${maxConnections}) c
-    cross join safety_events e on e.id in (
-      select id from safety_events where ${leads(sql`connection_id`, sql`c.id`)}
-      order by started_at desc, id desc limit ${latestShown.arrivals})
-    order by e.started_at desc, e.id desc limit ${latestShown.arrivals}`;
+function selectLatestEvents(db: Database, { accountId }: Caller) {
+  const first = db
+    .select({ id: connections.id })
+    .from(connections)
+    .where(eq(connections.accountId, accountId))
+    .orderBy(connections.createdAt, connections.id)
+    .limit(maxConnections)
+    .as('first');
+  const newest = db
+    .select({ id: safetyEvents.id })
+    .from(safetyEvents)
+    .where(leads(sql`${safetyEvents.connectionId}`, sql`${first.id}`))
+    .orderBy(desc(safetyEvents.startedAt), desc(safetyEvents.id))
+    .limit(latestShown.arrivals);
+  return db
+    .select(columns)
+    .from(first)
+    .crossJoin(e)
+    .where(inArray(e.id, newest))
+    .orderBy(desc(e.startedAt), desc(e.id))
+    .limit(latestShown.arrivals);
+}
+
+/** A safety event on the overview. */
+export type LatestEvent = Awaited<ReturnType<typeof selectLatestEvents>>[number];
 
 /** The newest events of risk 4 and 5 since a time in milliseconds, of the latest three hours with any. */
-const selectLatestHigh = (db: Database, { accountId }: Caller, since: number) =>
-  read<LatestEvent>(db)`
-    select ${columns} from (
-      select start from event_counts where account_id = ${accountId} and hours = 1 and start >= ${int(since / hourMs)}
-        and risk_4 + risk_5 > 0 order by start desc limit ${maxHours}) h
-    cross join safety_events e on e.id in (${eventsOf(sql`${accountId}`, sql`h.start`)})
-    where e.event_risk >= 4 and e.started_at >= ${since} and e.withdrawn is not 1
-    order by e.started_at desc, e.id desc limit ${latestShown.high}`;
+function selectLatestHigh(db: Database, { accountId }: Caller, since: number) {
+  const hours = db
+    .select({ start: eventCounts.start })
+    .from(eventCounts)
+    .where(
+      and(
+        eq(eventCounts.accountId, accountId),
+        eq(eventCounts.hours, 1),
+        gte(eventCounts.start, Math.trunc(since / hourMs)),
+        gt(sql`${eventCounts.risk4} + ${eventCounts.risk5}`, 0),
+      ),
+    )
+    .orderBy(desc(eventCounts.start))
+    .limit(maxHours)
+    .as('hours');
+  const ids = eventsOf(sql`${accountId}`, sql`${hours.start}`);
+  return db
+    .select(columns)
+    .from(hours)
+    .crossJoin(e)
+    .where(
+      and(
+        sql`${e.id} in (${ids})`,
+        gte(e.eventRisk, 4),
+        gte(e.startedAt, since),
+        sql`${e.withdrawn} is not 1`,
+      ),
+    )
+    .orderBy(desc(e.startedAt), desc(e.id))
+    .limit(latestShown.high);
+}

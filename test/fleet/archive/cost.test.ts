@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { daysOf } from '../../../src/fleet/archive/catalog.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { readList } from '../../../src/fleet/service.ts';
+import { transaction } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { dayMs } from '../../../src/platform/durations.ts';
@@ -116,7 +117,8 @@ it.each([
     const { env: bindings, cost } = metered();
     const scope = { kind: 'trips', accountId, connectionId: one ? connectionId : undefined };
     const query = { ...scope, from: 100, to: 250, descending, most: 2 };
-    const found = await daysOf(openDatabase(bindings), query);
+    const db = openDatabase(bindings);
+    const found = await transaction(db, daysOf(db, query));
     expect(found.map(({ day }) => day)).toEqual(descending ? [250, 249] : [100, 101]);
     expect(cost.read).toBeLessThanOrEqual(10);
   },

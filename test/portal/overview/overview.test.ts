@@ -76,8 +76,8 @@ it('events are counted when they come, late ones by a job, and lead to lists', a
     /2 in the last 30 days.*Risk 5 1 \+1 Risk 4 1 \+1 Risk 3 0 0/,
   );
   expect(await textOf('incident-types-now')).toMatch(/Speeding 2 \+2/);
-  expect(await textOf('most-affected-vehicles-now')).toMatch(/Truck 1 1 1 2/);
-  expect(await textOf('most-affected-drivers-now')).toMatch(/Ann 1 1 2/);
+  expect(await textOf('vehicles-with-the-most-events-now')).toMatch(/Truck 1 1 1 2/);
+  expect(await textOf('drivers-with-the-most-events-now')).toMatch(/Ann 1 1 2/);
   expect(await textOf('latest-arrivals-now')).toMatch(/5 Speeding Truck 1 · Motive/);
   const leads = (await page('/portal')).links();
   const day = (before: number) => ago(before * 24 * hourMs).slice(0, 10);

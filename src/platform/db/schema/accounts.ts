@@ -7,7 +7,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
-import type { Quotas } from './types.ts';
+import type { HealthStatus, Quotas } from './types.ts';
 
 export const accounts = sqliteTable(
   'accounts',
@@ -48,7 +48,7 @@ export const connections = sqliteTable(
     provider: text().notNull(),
     /** The name of the provider, as receivers see it. */
     tsp: text().notNull(),
-    healthStatus: integer('health_status').notNull().default(1),
+    healthStatus: integer('health_status').$type<HealthStatus>().notNull().default(1),
     incidentTypeMap: text('incident_type_map', { mode: 'json' }).$type<Record<string, string[]>>(),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),

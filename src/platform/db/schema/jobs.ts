@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { connections } from './accounts.ts';
+import type { ArchivedFile, ExportFile, ExportPlace, WantedExport } from './types.ts';
 
 export const archivedDays = sqliteTable(
   'archived_days',
@@ -14,7 +15,7 @@ export const archivedDays = sqliteTable(
     day: integer().notNull(),
     /** From 0. */
     piece: integer().notNull(),
-    parts: text().notNull(),
+    parts: text({ mode: 'json' }).$type<ArchivedFile[]>().notNull(),
   },
   (t) => [
     primaryKey({ columns: [t.connectionId, t.kind, t.day, t.piece] }),
@@ -77,10 +78,10 @@ export const exports = sqliteTable(
     requestedBy: text('requested_by').notNull(),
     requestedAt: integer('requested_at').notNull(),
     /** Lists, days and formats. */
-    wanted: text().notNull(),
+    wanted: text({ mode: 'json' }).$type<WantedExport>().notNull(),
     /** How far it has come. */
-    place: text().notNull().default('{}'),
-    files: text().notNull().default('[]'),
+    place: text({ mode: 'json' }).$type<ExportPlace>().notNull().default({}),
+    files: text({ mode: 'json' }).$type<ExportFile[]>().notNull().default([]),
     records: integer().notNull().default(0),
     /** When to go on, or null: nothing is left to do. */
     nextAt: integer('next_at'),

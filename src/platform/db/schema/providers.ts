@@ -8,6 +8,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
 import { accounts, connections } from './accounts.ts';
+import type { HealthStatus, Sealed } from './types.ts';
 
 export const pulls = sqliteTable(
   'pulls',
@@ -17,13 +18,13 @@ export const pulls = sqliteTable(
       .references(() => connections.id, { onDelete: 'cascade' }),
     accountId: text('account_id').notNull(),
     /** Encrypted: the credential. */
-    secrets: text().notNull(),
+    secrets: text({ mode: 'json' }).$type<Sealed>().notNull(),
     /** Encrypted: what the provider signs the calls of its webhook with. */
-    webhookSecret: text('webhook_secret'),
+    webhookSecret: text('webhook_secret', { mode: 'json' }).$type<Sealed>(),
     /** So that an account does not connect the same credential twice. */
     credentialHash: text('credential_hash').notNull(),
     /** Encrypted, for providers that have sessions. */
-    session: text(),
+    session: text({ mode: 'json' }).$type<Sealed>(),
     baseUrl: text('base_url').notNull(),
     /** As the provider calls who the credential belongs to. */
     organisation: text().notNull(),
@@ -41,10 +42,10 @@ export const pulls = sqliteTable(
     pausedAt: integer('paused_at'),
     refusedAt: integer('refused_at'),
     /** As the connection has it, and since when. */
-    health: integer().notNull().default(1),
+    health: integer().$type<HealthStatus>().notNull().default(1),
     healthAt: integer('health_at').notNull().default(0),
     /** What users were last notified of, and when. */
-    notifiedHealth: integer('notified_health').notNull().default(1),
+    notifiedHealth: integer('notified_health').$type<HealthStatus>().notNull().default(1),
     notifiedAt: integer('notified_at').notNull().default(0),
   },
   (t) => [

@@ -9,8 +9,6 @@ import type { AccountTable } from '../platform/db/schema/types.ts';
 export type Keeper = Upsert & {
   parents: { key: string; kind: string; table: AccountTable }[];
   write: (db: Database, rows: KeptRow[]) => Write;
-  /** SQL for the places of those rows, just written, that deserve the warning, as JSON. */
-  warning?: { field: string; message: string; among: (rows: { id: string }[]) => SQL };
 };
 
 type KeptRow = { id: string; createdAt: number };

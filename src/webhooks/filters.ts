@@ -5,6 +5,7 @@ import { groupKey } from '../fleet/lists/group-keys.ts';
 import { groupLimits } from '../fleet/lists/vehicles.ts';
 import type { FieldError } from '../platform/errors.ts';
 import { AtMost, isPrintable, mustBePrintable, OneOf } from '../platform/fields.ts';
+import type { AccidentNotification, EventNotification } from './notifications/payloads.ts';
 import {
   ACCIDENT,
   accidentLevels,
@@ -82,3 +83,29 @@ export function filtersOf(stored: string | null): { filters?: Filters } {
   const { groupKeys: _, ...filters } = JSON.parse(stored);
   return { filters };
 }
+
+/** Filters as they are stored, with the groups as they are compared. */
+export type StoredFilters = Filters & { groupKeys?: string[] | undefined };
+
+/**
+ * Whether filters, or none, let a notification through: it must pass all of them. `groups` are the keys of the groups
+ * of its vehicle; undefined, which matches all, if the vehicle is unknown.
+ */
+export function letsThrough(
+  filters: StoredFilters | null,
+  { data, level }: { data: EventNotification | AccidentNotification; level: number },
+  groups: readonly string[] | undefined,
+): boolean {
+  if (!filters) return true;
+  const passes =
+    'eventRisk' in data
+      ? data.eventRisk >= (filters.minEventRisk ?? 0) &&
+        overlap(filters.incidentTypes, data.translatedIncidentTypes)
+      : overlap(filters.accidentLevels, [level]);
+  return passes && overlap(filters.groupKeys, groups);
+}
+
+const overlap = (
+  wanted: readonly unknown[] | undefined,
+  has: readonly unknown[] | undefined,
+): boolean => !wanted || !has || has.some((one) => wanted.includes(one));

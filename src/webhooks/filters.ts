@@ -5,11 +5,11 @@ import { groupKey } from '../fleet/lists/group-keys.ts';
 import { groupLimits } from '../fleet/lists/vehicles.ts';
 import type { FieldError } from '../platform/errors.ts';
 import { AtMost, isPrintable, mustBePrintable, OneOf } from '../platform/fields.ts';
-import type { AccidentNotification, EventNotification } from './notifications/payloads.ts';
 import {
   ACCIDENT,
   accidentLevels,
   EVENT,
+  EVENT_LEVEL,
   type NotificationType,
   notificationTypes,
 } from './notifications/types.ts';
@@ -87,24 +87,37 @@ export function filtersOf(stored: string | null): { filters?: Filters } {
 /** Filters as they are stored, with the groups as they are compared. */
 export type StoredFilters = Filters & { groupKeys?: string[] | undefined };
 
+/** The filters of a webhook that are stored, null for none. */
+export const readFilters = (stored: string | null): StoredFilters | null =>
+  JSON.parse(stored ?? 'null'); // as `stored` wrote it
+
 /**
- * Whether filters, or none, let a notification through: it must pass all of them. `groups` are the keys of the groups
- * of its vehicle; undefined, which matches all, if the vehicle is unknown.
+ * What filters ask of a notification: an event has a risk and types, an accident has a level above 0. What it does not
+ * have matches every filter.
  */
+export type Filterable = {
+  level: number;
+  eventRisk?: number | undefined;
+  translatedIncidentTypes?: readonly string[] | undefined;
+  /** The keys of its vehicle's groups; undefined if the vehicle is unknown. */
+  groupKeys?: readonly string[] | undefined;
+};
+
+/** Whether filters, or none, let a notification through. `isLetThrough` is the same for fan-outs. */
 export function letsThrough(
   filters: StoredFilters | null,
-  { data, level }: { data: EventNotification | AccidentNotification; level: number },
-  groups: readonly string[] | undefined,
+  { level, eventRisk = Infinity, translatedIncidentTypes, groupKeys }: Filterable,
 ): boolean {
   if (!filters) return true;
-  const passes =
-    'eventRisk' in data
-      ? data.eventRisk >= (filters.minEventRisk ?? 0) &&
-        overlap(filters.incidentTypes, data.translatedIncidentTypes)
-      : overlap(filters.accidentLevels, [level]);
-  return passes && overlap(filters.groupKeys, groups);
+  return (
+    eventRisk >= (filters.minEventRisk ?? 0) &&
+    overlap(filters.incidentTypes, translatedIncidentTypes) &&
+    overlap(filters.accidentLevels, level === EVENT_LEVEL ? undefined : [level]) &&
+    overlap(filters.groupKeys, groupKeys)
+  );
 }
 
+/** Whether two lists overlap. An unknown value and a missing filter match everything. */
 const overlap = (
   wanted: readonly unknown[] | undefined,
   has: readonly unknown[] | undefined,

@@ -2,8 +2,9 @@ import { eq, type SQL, sql } from 'drizzle-orm';
 import { groupKeysOfVehicle } from '../fleet/lists/group-keys.ts';
 import { type Database, jsonList } from '../platform/db/database.ts';
 import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
-import { letsThrough, type StoredFilters } from './filters.ts';
+import { letsThrough, readFilters } from './filters.ts';
 import { isNew, type NewNotification } from './notifications/insert.ts';
+import { filterable } from './notifications/pass.ts';
 import { EVENT } from './notifications/types.ts';
 
 /* Who would be notified of records that are not written. */
@@ -63,18 +64,18 @@ export const subscribers = (
 export function recipientsAmong(all: Subscriber[]) {
   const subscribed = all.map(({ filters, covered, ...webhook }) => ({
     ...webhook,
-    filters: JSON.parse(filters ?? 'null') as StoredFilters | null, // as `stored` wrote it
+    filters: readFilters(filters),
     covered: new Set<string>(JSON.parse(covered)),
   }));
   return ({ notification, vehicle }: News) => {
+    const { type, level, data } = notification;
+    const about = { level, ...filterable(data) };
     const groups: string[] | undefined = vehicle && JSON.parse(vehicle.groups);
     return subscribed
       .filter(({ filters, notificationTypes, covered }) => {
         const isKnown = vehicle !== undefined && covered.has(vehicle.connectionId);
-        return (
-          (notificationTypes & notification.type) !== 0 &&
-          letsThrough(filters, notification, isKnown ? groups : undefined)
-        );
+        const groupKeys = isKnown ? groups : undefined;
+        return (notificationTypes & type) !== 0 && letsThrough(filters, { ...about, groupKeys });
       })
       .map(({ id, name }) => ({ id, name }));
   };

@@ -55,7 +55,7 @@ export function insertNew(
   const all = sql`json_each(iif(${ofFirst(connectionId, ACCIDENT, hasSome)}, ${JSON.stringify(notifications)}, '[]'))`;
   const isWanted = sql`iif(${isFiltered}, exists (
     select 1 from webhook_connections w
-    where ${subscribersOf(connectionId, ACCIDENT)} and ${isLetThrough(ACCIDENT)}), 1)`;
+    where ${subscribersOf(connectionId, ACCIDENT)} and ${isLetThrough}), 1)`;
   return insertFrom(db, source, sql`${all} n where ${isWanted}`);
 }
 

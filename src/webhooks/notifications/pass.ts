@@ -2,9 +2,6 @@ import { type SQL, sql } from 'drizzle-orm';
 import { isCoveredBy } from '../../fleet/accidents/vehicle.ts';
 import { groupKeysOfVehicle } from '../../fleet/lists/group-keys.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
-import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
-
-/* Which notifications pass the filters of webhooks, as SQL. */
 
 /** SQL for whether two lists overlap. An unknown value and a missing filter match everything. */
 export const overlap = (
@@ -19,23 +16,17 @@ export const filterable = (data: EventNotification | AccidentNotification) =>
     ? { eventRisk: data.eventRisk, translatedIncidentTypes: data.translatedIncidentTypes }
     : {};
 
-/** SQL for whether the webhook `w` lets the notification `n` through. */
-export const isLetThrough = (type: NotificationType): SQL => {
-  const filter = (name: string) => sql.raw(`f.filters->'${name}'`);
-  const isVehicle = sql`v.id = n.value->>'vehicleId'`;
-  const ofType = {
-    [EVENT]: () => ({
-      isVehicle,
-      passes: sql`n.value->>'$.data.eventRisk' >= coalesce(f.filters->>'minEventRisk', 0)
-        and ${overlap(filter('incidentTypes'), sql`n.value->'$.data.translatedIncidentTypes'`)}`,
-    }),
-    [ACCIDENT]: () => ({
-      isVehicle: sql`${isVehicle} and ${isCoveredBy(sql`w.webhook_id`)}`,
-      passes: overlap(filter('accidentLevels'), sql`json_array(n.value->>'level')`),
-    }),
-  };
-  const { isVehicle: isKnown, passes } = ofType[type]();
-  return sql`iif(w.filtered, exists (
-    select 1 from webhooks f left join vehicles v on ${filter('groupKeys')} is not null and ${isKnown}
-    where f.id = w.webhook_id and ${overlap(filter('groupKeys'), groupKeysOfVehicle)} and ${passes}), 1)`;
-};
+/**
+ * SQL for whether the webhook `w` lets the notification `n` through: `letsThrough` of `filters.ts`, for the thousands
+ * of webhooks and notifications of a fan-out. It reads nothing for a webhook without filters, otherwise its row; if it
+ * filters by groups, also the notification's vehicle and whether it covers that one's connection.
+ */
+export const isLetThrough: SQL = sql`iif(w.filtered, exists (
+  select 1 from webhooks f
+  left join vehicles v on f.filters->'groupKeys' is not null and v.id = n.value->>'vehicleId'
+    and ${isCoveredBy(sql`w.webhook_id`)}
+  where f.id = w.webhook_id
+    and coalesce(n.value->>'$.data.eventRisk' >= f.filters->>'minEventRisk', 1)
+    and ${overlap(sql`f.filters->'incidentTypes'`, sql`n.value->'$.data.translatedIncidentTypes'`)}
+    and ${overlap(sql`f.filters->'accidentLevels'`, sql`iif(n.value->>'level' > 0, json_array(n.value->>'level'), null)`)}
+    and ${overlap(sql`f.filters->'groupKeys'`, groupKeysOfVehicle)}), 1)`;

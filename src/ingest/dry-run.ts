@@ -12,7 +12,6 @@ import { vehicles } from '../fleet/lists/vehicles.ts';
 import { type Database, listOf, type Results } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import type { AccountTable } from '../platform/db/schema/types.ts';
-import { newAmong } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT } from '../webhooks/notifications/types.ts';
 import {
   type NewEvent,
@@ -51,11 +50,12 @@ export async function rehearseRecords(
   });
   const found = await asCaller(env, caller, statements, { refused });
   const news: News[] = [];
-  for (const [place, { heldBack, kept, told = [] }] of found.batches.entries()) {
+  for (const [place, { kept, fresh = [] }] of found.batches.entries()) {
     const batch = batches[place] as Batch; // there is a result for each
-    total.heldBack += heldBack?.[0]?.value ?? 0;
     addKept(total, batch, kept);
-    news.push(...told.flatMap((event) => newsOfEvent(batch, event)));
+    const told = fresh.flatMap((event) => newsOfEvent(batch, event));
+    news.push(...told);
+    total.heldBack += fresh.length - told.length;
   }
   if (found.known) {
     const known = knownFrom(found.known);
@@ -76,17 +76,10 @@ export async function rehearseRecords(
 /** The statements that find what would become of a batch. Raw: those of the write, on other tables. */
 function rehearse(db: Database, batches: Batch[], batch: Batch, notify: boolean) {
   const before = vehiclesAfter(batches, batch);
-  const { notifications, heldBack } = batch;
+  const all = notify ? [...batch.notifications, ...batch.heldBack] : [];
   const changed = sql`(select count(*) from (${changedIn(batch)}))`;
   return {
-    told:
-      notify && notifications.length > 0
-        ? db.all<NewEvent>(sql`${before} ${newsAmong(notifications)}`)
-        : undefined,
-    heldBack:
-      notify && heldBack.length > 0
-        ? db.all<{ value: number }>(sql`${before} select ${newAmong(heldBack)} as value`)
-        : undefined,
+    fresh: all.length > 0 ? db.all<NewEvent>(sql`${before} ${newsAmong(all)}`) : undefined,
     kept: db.all<{ value: string }>(sql`${before} select ${keptOf(batch, changed)} as value`),
   };
 }
@@ -144,6 +137,7 @@ const fleetAfter = (
   drivers: byId([...before.drivers, ...drivers.map(({ one }) => JSON.parse(one))]),
 });
 
+/** The news of a new event, none if it is held back: those come behind the notifications. */
 function newsOfEvent({ entries, notifications }: Batch, { place, ...vehicle }: NewEvent): News[] {
   const notification = notifications[place];
   const entry = entries.find(({ row }) => row.id === notification?.eventId);

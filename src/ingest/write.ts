@@ -4,7 +4,7 @@ import { addHeldBack } from '../fleet/connections.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { recordWritten, type Written } from '../fleet/record-changes.ts';
-import { type Database, readValue } from '../platform/db/database.ts';
+import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { fanOut, workOf } from '../webhooks/deliveries/fan-out.ts';
 import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
@@ -85,7 +85,8 @@ function countHeldBack(db: Database, source: Source, { heldBack }: Batch) {
   const count = newAmong(heldBack);
   return {
     added: addHeldBack(db, source, count),
-    counted: readValue<number>(db)`${count}`,
+    // Set-based.
+    counted: db.all<{ value: number }>(sql`select ${count} as value`),
   };
 }
 
@@ -93,8 +94,8 @@ function keep(db: Database, batch: Batch) {
   const rows = batch.entries.map(({ row }) => row);
   return {
     written: batch.keeper.write(db, rows),
-    // D1's own count includes the changes of triggers.
-    found: readValue<string>(db)`${keptOf(batch, sql`changes()`)}`,
+    // Raw: it has no table. D1's own count includes the changes of triggers.
+    found: db.all<{ value: string }>(sql`select ${keptOf(batch, sql`changes()`)} as value`),
   };
 }
 

@@ -1,6 +1,8 @@
-import { sql } from 'drizzle-orm';
-import { type Database, write } from '../../platform/db/database.ts';
+import { and, eq, exists, isNotNull, isNull, sql } from 'drizzle-orm';
+import type { Database } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { portalUsers } from '../../platform/db/schema/accounts.ts';
+import { accidents } from '../../platform/db/schema/fleet.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { type ChangeSource, recordChange } from '../record-changes.ts';
 
@@ -11,9 +13,13 @@ export const noteEvidence = (
   accidentId: string,
   { link, page }: { link: string | null; page: string },
 ) => [
-  write(db)`
-    update accidents set updated_at = ${source.now}, report_url = iif(report_url = ${link}, ${page}, report_url)
-    where id = ${accidentId}`,
+  db
+    .update(accidents)
+    .set({
+      updatedAt: source.now,
+      reportUrl: sql`iif(${accidents.reportUrl} = ${link}, ${page}, ${accidents.reportUrl})`,
+    })
+    .where(eq(accidents.id, accidentId)),
   recordChange(db, source, 'changed', 'accident', [accidentId]),
 ];
 
@@ -27,13 +33,6 @@ export const handlings = {
 export type Handling = keyof typeof handlings;
 
 export const maxNote = 500;
-
-const handledIn = {
-  assign: 'assigned_to',
-  acknowledge: 'acknowledged',
-  close: 'closed',
-  reopen: 'closed',
-} as const satisfies { [does in Handling]: string };
 
 /**
  * Handles an accident in a user's name, or assigns it `to` a person of the account, by address, or to nobody. Returns
@@ -49,24 +48,39 @@ export async function handleAccident(
   const { accountId } = caller;
   const source = { accountId, connectionId, now };
   const handled = JSON.stringify({ at: timestamp(now), by, ...(note && { note }) });
-  const column = sql.identifier(handledIn[does]);
-  const value = does === 'assign' ? to : does === 'reopen' ? null : handled;
-  const isPerson = sql`exists (select 1 from portal_users where account_id = ${accountId} and email = ${to})`;
-  const changes =
-    does === 'assign'
-      ? sql`${column} is not ${to} and ${to === null ? sql`true` : isPerson}`
-      : sql`(${column} is null) = ${Number(does !== 'reopen')}`;
-  const { handling } = await asCaller(env, caller, (db) => ({
-    handling: write(db)`
-      update accidents set ${column} = ${value}, updated_at = ${now}
-      where id = ${eventId} and account_id = ${accountId} and connection_id = ${connectionId} and ${changes}`,
-    change: recordChange(
-      db,
-      source,
-      'changed',
-      'accident',
-      sql`select ${eventId} as id where changes() > 0`,
-    ),
-  }));
+  const { assignedTo, acknowledged, closed } = accidents;
+  const { handling } = await asCaller(env, caller, (db) => {
+    const person = db
+      .select({ id: portalUsers.id })
+      .from(portalUsers)
+      .where(and(eq(portalUsers.accountId, accountId), eq(portalUsers.email, to ?? '')));
+    const isOther = sql`${assignedTo} is not ${to}`;
+    const [changes, where] = {
+      assign: [{ assignedTo: to }, and(isOther, to === null ? undefined : exists(person))] as const,
+      acknowledge: [{ acknowledged: handled }, isNull(acknowledged)] as const,
+      close: [{ closed: handled }, isNull(closed)] as const,
+      reopen: [{ closed: null }, isNotNull(closed)] as const,
+    }[does];
+    return {
+      handling: db
+        .update(accidents)
+        .set({ ...changes, updatedAt: now })
+        .where(
+          and(
+            eq(accidents.id, eventId),
+            eq(accidents.accountId, accountId),
+            eq(accidents.connectionId, connectionId),
+            where,
+          ),
+        ),
+      change: recordChange(
+        db,
+        source,
+        'changed',
+        'accident',
+        sql`select ${eventId} as id where changes() > 0`,
+      ),
+    };
+  });
   return handling.meta.changes > 0;
 }

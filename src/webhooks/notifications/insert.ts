@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, write } from '../../platform/db/database.ts';
+import type { Database } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
+import { notifications as table } from '../../platform/db/schema/webhooks.ts';
 import { isLetThrough } from './pass.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
 import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
@@ -56,17 +57,27 @@ export function insertNew(
   const isWanted = sql`iif(${isFiltered}, exists (
     select 1 from webhook_connections w
     where ${subscribersOf(connectionId, ACCIDENT)} and ${isLetThrough}), 1)`;
-  return insertFrom(db, source, sql`${all} n where ${isWanted}`);
+  // Raw: any number of rows by one parameter.
+  return db.run(sql`
+    insert into notifications
+      (event_id, level, type, account_id, connection_id, data, created_at, request_id)
+    select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId},
+      ${source.connectionId}, n.value->>'data', ${source.now}, ${source.requestId}
+    from ${all} n where ${isWanted} on conflict do nothing`);
 }
 
-/** Writes notifications without a record, such as those of tests. */
-export function insertNotifications(
+/** Writes a few notifications without a record: those of tests. */
+export const insertNotifications = (
   db: Database,
-  source: NotificationSource,
+  { accountId, connectionId, now, requestId }: NotificationSource,
   all: NewNotification[],
-) {
-  return insertFrom(db, source, sql`json_each(${JSON.stringify(all)}) n where true`);
-}
+) =>
+  db.insert(table).values(
+    all.map(({ eventId, level, type, data }) => ({
+      ...{ eventId, level, type, accountId, connectionId, createdAt: now, requestId },
+      data: JSON.stringify(data),
+    })),
+  );
 
 /** SQL for the webhooks that subscribe to a type of notifications of a connection. */
 export const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
@@ -75,10 +86,3 @@ export const subscribersOf = (connectionId: string, type: NotificationType): SQL
 /** SQL for a value of the first webhook `c` that subscribes. */
 export const ofFirst = (connectionId: string, type: NotificationType, value: SQL): SQL =>
   sql`(select ${value} from webhook_connections c where ${subscribersOf(connectionId, type)} limit 1)`;
-
-const insertFrom = (db: Database, source: NotificationSource, notifications: SQL) =>
-  write(db)`
-    insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
-    select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId}, ${source.connectionId},
-      n.value->>'data', ${source.now}, ${source.requestId}
-    from ${notifications} on conflict do nothing`;

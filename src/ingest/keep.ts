@@ -2,15 +2,13 @@ import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm';
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Field, Referable } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
-import { type Database, listOf, type Write, write as writeTo } from '../platform/db/database.ts';
+import { type Database, listOf, type Statement } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/schema/types.ts';
 
 /** How to store records of a kind, and the parents that each must have. */
 export type Keeper = Upsert & {
   parents: { key: string; kind: string; table: AccountTable }[];
-  write: (db: Database, rows: KeptRow[]) => Write;
-  /** SQL for the places of those rows, just written, that deserve the warning, as JSON. */
-  warning?: { field: string; message: string; among: (rows: { id: string }[]) => SQL };
+  write: (db: Database, rows: KeptRow[]) => Statement<D1Result>;
 };
 
 type KeptRow = { id: string; createdAt: number };
@@ -125,10 +123,11 @@ function upsertInto(
     `on conflict (id) do update set ${changing.map((name) => `${name} = excluded.${name}`).join(', ')}`,
   );
   const write = (db: Database, rows: object[]) =>
-    writeTo(db)`
+    // Set-based: any number of rows by one parameter.
+    db.run(sql`
       ${insert}
       ${incoming(rows)}
       ${update}
-      where ${differs}`;
+      where ${differs}`);
   return { table, columns, kept, incoming, differs, write };
 }

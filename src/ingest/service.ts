@@ -33,8 +33,8 @@ export type IngestCall = {
 export type Starter = (work: DeliveryMessage[]) => void;
 
 /**
- * Stores up to 500 records of a connection in one transaction; while other accounts are active, in
- * several. `start` gets new deliveries after each. A `dryRun` is always one, and stores nothing.
+ * Stores up to 500 records of a connection in one transaction, and accidents in a second one; while other accounts
+ * are active, in several. `start` gets new deliveries after each. A `dryRun` stores nothing.
  * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
  */
 export async function ingest(
@@ -52,8 +52,9 @@ export async function ingest(
   // With its first part, all of a call is within the quotas, or none of it.
   let refused: SQL | undefined = whenOverQuota(caller.accountId, source.now, hasAccident);
   const write = async (part: Accepted[]) => {
-    if (dryRun) return rehearseRecords(env, caller, source, part, { notify, refused }, total);
-    start(await writeRecords(env, caller, source, part, { notify, refused }, total));
+    const options = { notify, refused };
+    if (dryRun) return rehearseRecords(env, caller, source, part, options, total);
+    await writeRecords(env, caller, source, part, options, total, start);
     refused = undefined;
   };
   if (accepted.length <= fewRecords) await write(accepted);

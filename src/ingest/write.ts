@@ -1,19 +1,20 @@
 import { type SQL, sql } from 'drizzle-orm';
+import { knownFrom } from '../fleet/accidents/store.ts';
 import { addHeldBack } from '../fleet/connections.ts';
-import { addEvidence } from '../fleet/evidence/evidence.ts';
-import type { NewEvidence } from '../fleet/evidence/link.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import { recordWritten, type Written } from '../fleet/record-changes.ts';
-import { type Database, readValue } from '../platform/db/database.ts';
+import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { fanOut, holdNewLevels, workOf } from '../webhooks/deliveries/fan-out.ts';
+import { fanOut, workOf } from '../webhooks/deliveries/fan-out.ts';
 import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import { newAmong } from '../webhooks/notifications/insert.ts';
-import { ACCIDENT } from '../webhooks/notifications/types.ts';
+import { EVENT } from '../webhooks/notifications/types.ts';
+import { accidentsOf, type Decided, readKnown } from './accidents.ts';
 import { type Batch, batchesOf } from './batches.ts';
 import { missingAmong } from './keep.ts';
-import type { Accepted, RecordWarning, Rejection, RowOf, WouldNotify } from './schema.ts';
+import type { Accepted, RecordWarning, Rejection, WouldNotify } from './schema.ts';
+import { writeAccidents } from './write-accidents.ts';
 
 export type WrittenRecords = {
   changed: number;
@@ -30,8 +31,8 @@ export type WriteOptions = {
 };
 
 /**
- * Stores records with notifications and deliveries in one transaction, which may be repeated, and adds to
- * `total`. Returns work on new deliveries.
+ * Stores records with notifications and deliveries, and adds to `total`; `start` gets the work on new deliveries. Two
+ * transactions, each of which may be repeated: accidents are decided about by what the first one reads.
  */
 export async function writeRecords(
   env: Env,
@@ -40,44 +41,52 @@ export async function writeRecords(
   accepted: Accepted[],
   { notify, refused }: WriteOptions,
   total: WrittenRecords,
-): Promise<DeliveryMessage[]> {
+  start: (work: DeliveryMessage[]) => void,
+): Promise<void> {
   const batches = batchesOf(source, accepted);
-  const notified = notify ? batches.filter(({ notifications }) => notifications.length > 0) : [];
-  const linked = batches.flatMap(({ entries }) =>
-    entries.flatMap(({ row }) => (isLinked(row) ? [row] : [])),
-  );
+  const accidents = accidentsOf(source, accepted);
+  const isNotified = ({ notifications }: Batch) => notify && notifications.length > 0;
   // Notifications come before the records, because a record that exists has been notified.
   const statements = (db: Database) => ({
     batches: batches.map((batch) => ({
-      notified: notified.includes(batch) ? fanOut(db, source, batch) : undefined,
+      notified: isNotified(batch) ? fanOut(db, source, newsOf(batch)) : undefined,
       heldBack: notify && batch.heldBack.length > 0 ? countHeldBack(db, source, batch) : undefined,
       kept: keep(db, batch),
     })),
-    held: notified.map((batch) =>
-      hasLaterLevels(batch) ? holdNewLevels(db, source, batch) : undefined,
-    ),
     changes: recordChanges(db, source, batches, !notify),
-    evidence: linked.length > 0 ? addEvidence(db, source, linked) : undefined,
+    known: accidents.length > 0 ? readKnown(db, source, accidents) : undefined,
   });
   const results = await asCaller(env, caller, statements, { repeatable: true, refused });
-  return results.batches.flatMap(({ notified, heldBack, kept: { found } }, place) => {
+  for (const [place, { notified, heldBack, kept }] of results.batches.entries()) {
     const batch = batches[place] as Batch; // D1 returns a result for each, in order
     total.heldBack += heldBack?.counted[0]?.value ?? 0;
-    addKept(total, batch, found);
-    return notified ? workOf(source, batch, notified) : [];
-  });
+    addKept(total, batch, kept.found);
+    if (notified) start(workOf(source, newsOf(batch), notified));
+  }
+  if (!results.known) return;
+  const known = knownFrom(results.known);
+  const { decided, work } = await writeAccidents(env, caller, source, accidents, known, notify);
+  addDecided(total, decided);
+  start(work);
 }
 
-/** Whether a row, of an accident, links to files. */
-const isLinked = (row: object): row is RowOf<'accident'> & { evidence: NewEvidence[] } =>
-  'evidence' in row && row.evidence != null;
+function newsOf({ notifications }: Batch) {
+  return { type: EVENT, notifications, ofType: notifications.length } as const;
+}
+
+/** Adds what became of accidents to the total of their call. */
+export function addDecided(total: WrittenRecords, { changed, warnings }: Decided): void {
+  total.changed += changed;
+  total.warnings.push(...warnings);
+}
 
 /** Counts new safety events that are too old for notifications. */
 function countHeldBack(db: Database, source: Source, { heldBack }: Batch) {
   const count = newAmong(heldBack);
   return {
     added: addHeldBack(db, source, count),
-    counted: readValue<number>(db)`${count}`,
+    // Set-based.
+    counted: db.all<{ value: number }>(sql`select ${count} as value`),
   };
 }
 
@@ -85,42 +94,28 @@ function keep(db: Database, batch: Batch) {
   const rows = batch.entries.map(({ row }) => row);
   return {
     written: batch.keeper.write(db, rows),
-    // D1's own count includes the changes of triggers.
-    found: readValue<string>(
-      db,
-    )`${keptOf(batch, sql`changes()`, batch.keeper.warning?.among(rows))}`,
+    // Raw: it has no table. D1's own count includes the changes of triggers.
+    found: db.all<{ value: string }>(sql`select ${keptOf(batch, sql`changes()`)} as value`),
   };
 }
 
-/** SQL for what became of a batch: how many rows `changed`, the places `warned` of, and missing parents. */
-export function keptOf({ keeper, entries }: Batch, changed: SQL, warned?: SQL): SQL {
+/** SQL for what became of a batch: how many rows `changed`, and missing parents. */
+export function keptOf({ keeper, entries }: Batch, changed: SQL): SQL {
   const missing = keeper.parents.map(({ key, table }) =>
     missingAmong(table, [...new Set(entries.map(({ row }) => row[key]))]),
   );
-  const warnedOf = warned ? sql`iif(${changed} > 0, ${warned}, '[]')` : sql`'[]'`;
-  return sql`json_object('changed', ${changed}, 'warned', json(${warnedOf}),
-    'missing', json_array(${sql.join(missing, sql`, `)}))`;
+  return sql`json_object('changed', ${changed}, 'missing', json_array(${sql.join(missing, sql`, `)}))`;
 }
 
 /** Adds what became of a batch to the total of its call. */
 export function addKept(total: WrittenRecords, batch: Batch, found: { value: string }[]): void {
   const kept: Kept = JSON.parse(found[0]?.value ?? '{}'); // as `keptOf` selects it
   total.changed += kept.changed;
-  total.warnings.push(...warningsIn(batch, kept));
   total.rejected.push(...orphansIn(batch, kept));
 }
 
-/** How many rows changed, the places of those to warn of, and missing parents' ids by parent. */
-type Kept = { changed: number; warned: number[]; missing: string[][] };
-
-/** The warnings of records that deserve one now that they are written. */
-function warningsIn({ keeper: { warning }, entries }: Batch, { warned }: Kept): RecordWarning[] {
-  return warned.flatMap((place) => {
-    const { index } = entries[place] ?? {};
-    if (index === undefined || !warning) return [];
-    return [{ index, field: warning.field, message: warning.message, severity: 'doubtful' }];
-  });
-}
+/** How many rows changed, and missing parents' ids by parent. */
+type Kept = { changed: number; missing: string[][] };
 
 export const unknownParent = (kind: string): string =>
   `${kind} is neither known nor in the same call`;
@@ -137,9 +132,6 @@ const orphansIn = ({ keeper, entries }: Batch, { missing }: Kept): Rejection[] =
         message: unknownParent(kind),
       }));
   });
-
-const hasLaterLevels = ({ type, notifications }: Batch): boolean =>
-  type === ACCIDENT && notifications.some(({ level }) => level > 1);
 
 function recordChanges(db: Database, source: Source, batches: Batch[], quiet: boolean) {
   const entries = batches.flatMap((batch) => batch.entries);

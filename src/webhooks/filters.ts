@@ -9,6 +9,7 @@ import {
   ACCIDENT,
   accidentLevels,
   EVENT,
+  EVENT_LEVEL,
   type NotificationType,
   notificationTypes,
 } from './notifications/types.ts';
@@ -82,3 +83,42 @@ export function filtersOf(stored: string | null): { filters?: Filters } {
   const { groupKeys: _, ...filters } = JSON.parse(stored);
   return { filters };
 }
+
+/** Filters as they are stored, with the groups as they are compared. */
+export type StoredFilters = Filters & { groupKeys?: string[] | undefined };
+
+/** The filters of a webhook that are stored, null for none. */
+export const readFilters = (stored: string | null): StoredFilters | null =>
+  JSON.parse(stored ?? 'null'); // as `stored` wrote it
+
+/**
+ * What filters ask of a notification: an event has a risk and types, an accident has a level above 0. What it does not
+ * have matches every filter.
+ */
+export type Filterable = {
+  level: number;
+  eventRisk?: number | undefined;
+  translatedIncidentTypes?: readonly string[] | undefined;
+  /** The keys of its vehicle's groups; undefined if the vehicle is unknown. */
+  groupKeys?: readonly string[] | undefined;
+};
+
+/** Whether filters, or none, let a notification through. `isLetThrough` is the same for fan-outs. */
+export function letsThrough(
+  filters: StoredFilters | null,
+  { level, eventRisk = Infinity, translatedIncidentTypes, groupKeys }: Filterable,
+): boolean {
+  if (!filters) return true;
+  return (
+    eventRisk >= (filters.minEventRisk ?? 0) &&
+    overlap(filters.incidentTypes, translatedIncidentTypes) &&
+    overlap(filters.accidentLevels, level === EVENT_LEVEL ? undefined : [level]) &&
+    overlap(filters.groupKeys, groupKeys)
+  );
+}
+
+/** Whether two lists overlap. An unknown value and a missing filter match everything. */
+const overlap = (
+  wanted: readonly unknown[] | undefined,
+  has: readonly unknown[] | undefined,
+): boolean => !wanted || !has || has.some((one) => wanted.includes(one));

@@ -1,83 +1,82 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { eq, type SQL, sql } from 'drizzle-orm';
 import { groupKeysOfVehicle } from '../fleet/lists/group-keys.ts';
-import type { Filters } from './filters.ts';
-import {
-  isNew,
-  type NewNotification,
-  type NotificationSource,
-  subscribersOf,
-} from './notifications/insert.ts';
-import { isVehicleOf } from './notifications/pass.ts';
-import type { NotificationType } from './notifications/types.ts';
+import { type Database, jsonList } from '../platform/db/database.ts';
+import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
+import { letsThrough, readFilters } from './filters.ts';
+import { isNew, type NewNotification } from './notifications/insert.ts';
+import { filterable } from './notifications/pass.ts';
+import { EVENT } from './notifications/types.ts';
 
-/* Who would be notified: the rules of `notifications/insert.ts` and `notifications/pass.ts` for records that are not written. */
+/* Who would be notified of records that are not written. */
 
-/** A new notification: its place, and its vehicle's connection and groups as they are compared, as JSON. */
-export type News = { place: number; connectionId: string | null; groups: string | null };
+/** A new notification with its record's index, and its vehicle if that is known: groups are their keys, as JSON. */
+export type News = {
+  index: number;
+  notification: NewNotification;
+  vehicle: { connectionId: string; groups: string } | undefined;
+};
 
-/** SQL for those notifications that are new. */
-export const newsAmong = (
-  source: NotificationSource,
-  type: NotificationType,
-  notifications: NewNotification[],
-): SQL => sql`
+/** A new event, by its place, and its vehicle. */
+export type NewEvent = { place: number; connectionId: string; groups: string };
+
+/** SQL for the events among notifications that are new. */
+export const newsAmong = (notifications: NewNotification[]): SQL => sql`
   select n.key as place, v.connection_id as connectionId, ${groupKeysOfVehicle} as groups
   from json_each(${JSON.stringify(notifications.map(({ data, ...key }) => key))}) n
-  left join vehicles v on ${isVehicleOf(source, type)}
-  where ${isNew(type)}`;
+  cross join vehicles v on v.id = n.value->>'vehicleId'
+  where ${isNew(EVENT)}`;
 
-/** A webhook that subscribes; its filters and, among those of vehicles, the connections that it covers, as JSON. */
+/** A webhook that subscribes; `covered` are the connections among those of the news' vehicles, as JSON. */
 export type Subscriber = {
   id: string;
   name: string | null;
   filters: string | null;
+  notificationTypes: number;
   covered: string;
 };
 
-/** SQL for the webhooks that subscribe to a type of notifications of a connection. */
-export const subscribers = (connectionId: string, type: NotificationType): SQL => sql`
-  select w.webhook_id as id, f.name, f.filters, (
-      select json_group_array(connection_id) from webhook_connections
-      where webhook_id = w.webhook_id and connection_id in (select connection_id from vehicles)) as covered
-  from (select webhook_id from webhook_connections where ${subscribersOf(connectionId, type)}) w
-  cross join webhooks f on f.id = w.webhook_id order by w.webhook_id`;
+/** The statement that reads the webhooks of a connection that the news might go to, in order. */
+export const subscribers = (
+  db: Database,
+  { connectionId }: { connectionId: string },
+  news: News[],
+) => {
+  const connectionIds = jsonList([
+    ...new Set(news.flatMap(({ vehicle }) => vehicle?.connectionId ?? [])),
+  ]);
+  return db
+    .select({
+      id: webhooks.id,
+      name: webhooks.name,
+      filters: webhooks.filters,
+      notificationTypes: webhookConnections.notificationTypes,
+      covered: sql<string>`(
+        select json_group_array(connection_id) from webhook_connections
+        where webhook_id = ${webhooks.id} and connection_id in ${connectionIds})`.as('covered'),
+    })
+    .from(webhookConnections)
+    .innerJoin(webhooks, eq(webhooks.id, webhookConnections.webhookId))
+    .where(eq(webhookConnections.connectionId, connectionId))
+    .orderBy(webhookConnections.webhookId);
+};
 
-/** Returns the webhooks that a new notification would go to, in order. */
+/** Returns the webhooks that news would go to. */
 export function recipientsAmong(all: Subscriber[]) {
-  const webhooks = all.map(({ id, name, filters, covered }) => ({
-    webhook: { id, name },
-    filters: JSON.parse(filters ?? 'null') as StoredFilters | null, // as `stored` wrote it
-    covered: new Set<string | null>(JSON.parse(covered)),
+  const subscribed = all.map(({ filters, covered, ...webhook }) => ({
+    ...webhook,
+    filters: readFilters(filters),
+    covered: new Set<string>(JSON.parse(covered)),
   }));
-  return (notification: NewNotification, { connectionId, groups }: News) => {
-    const ofVehicle: string[] | undefined = JSON.parse(groups ?? 'null') ?? undefined;
-    return webhooks
-      .filter(
-        ({ filters, covered }) =>
-          !filters ||
-          lets(filters, notification, covered.has(connectionId) ? ofVehicle : undefined),
-      )
-      .map(({ webhook }) => webhook);
+  return ({ notification, vehicle }: News) => {
+    const { type, level, data } = notification;
+    const about = { level, ...filterable(data) };
+    const groups: string[] | undefined = vehicle && JSON.parse(vehicle.groups);
+    return subscribed
+      .filter(({ filters, notificationTypes, covered }) => {
+        const isKnown = vehicle !== undefined && covered.has(vehicle.connectionId);
+        const groupKeys = isKnown ? groups : undefined;
+        return (notificationTypes & type) !== 0 && letsThrough(filters, { ...about, groupKeys });
+      })
+      .map(({ id, name }) => ({ id, name }));
   };
 }
-
-type StoredFilters = Filters & { groupKeys?: string[] };
-
-/** Whether filters let a notification through. The groups of an unknown vehicle are undefined. */
-function lets(
-  { minEventRisk, incidentTypes, accidentLevels, groupKeys }: StoredFilters,
-  { data, level }: NewNotification,
-  groups: string[] | undefined,
-): boolean {
-  const passes =
-    'eventRisk' in data
-      ? data.eventRisk >= (minEventRisk ?? 0) &&
-        overlaps(incidentTypes, data.translatedIncidentTypes)
-      : overlaps(accidentLevels, [level]);
-  return passes && overlaps(groupKeys, groups);
-}
-
-const overlaps = (
-  wanted: readonly unknown[] | undefined,
-  has: readonly unknown[] | undefined,
-): boolean => !wanted || !has || has.some((one) => wanted.includes(one));

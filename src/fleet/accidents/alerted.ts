@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, write } from '../../platform/db/database.ts';
+import type { Database } from '../../platform/db/database.ts';
 
 /** How many recipients an accident remembers. */
 const most = 100;
@@ -17,7 +17,8 @@ export const isUnaware = sql`(m.type = 'text' or m.value > 0)`;
 
 /** Remembers who was notified of accidents, also if they are false alarms. `news` has `id` and `recipient_id`. */
 export const rememberAlerted = (db: Database, news: SQL, now: number) =>
-  write(db)`
+  // Set-based: lists in JSON are merged where they are.
+  db.run(sql`
     update accidents set alerted = (
       select json_group_object(id, iif(accidents.dismissed, -abs(at), at)) from (
         select id, iif(id in (select value from json_each(n.recipients)), abs(coalesce(at, 1)), coalesce(at, 1)) as at
@@ -26,4 +27,4 @@ export const rememberAlerted = (db: Database, news: SQL, now: number) =>
         select distinct value, ${now} from json_each(n.recipients)
         where value not in (select id from (${alertedOf(sql`accidents.alerted`)})) limit ${most}))
     from (select id, json_group_array(recipient_id) as recipients from (${news}) group by id) n
-    where accidents.id = n.id`;
+    where accidents.id = n.id`);

@@ -46,9 +46,6 @@ const context = {
   detectedAt: optional(time('When the provider reported it.', '2026-11-20T20:00:01.200Z')),
 };
 
-/** Fields for which each record's newest version counts. */
-export const contextKeys = ['driverId', ...Object.keys(context)];
-
 /** Of a record, which is one level, and of the accident that its records add up to. */
 const fields = {
   tSP: derived(text(200, "The provider's name. The key is spelled exactly like this.", 'Motive')),

@@ -66,7 +66,7 @@ async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): P
     from json_each((select notifications from fan_outs where id = ${id})) n`;
   const { idle, moved } = await transaction(db, {
     idle: selectIdle(db, source, type, next, keys, sql`1`),
-    deliveries: insertDeliveries(db, source, type, createdAt, keys, next),
+    deliveries: insertDeliveries(db, source, createdAt, keys, next),
     held: type === ACCIDENT ? holdLevels(db, keys, next, createdAt, now) : undefined,
     moved: db
       .update(fanOuts)

@@ -65,7 +65,7 @@ export function fanOut(db: Database, source: NotificationSource, news: New) {
       from (${unseenOf(news, hasRest)}) group by key / cast(${perRow} as integer) returning id`);
   return {
     idle: selectIdle(db, source, type, first, unseen),
-    deliveries: insertDeliveries(db, source, type, now, unseen, first),
+    deliveries: insertDeliveries(db, source, now, unseen, first),
     rest: servedAtOnce < maxWebhooks ? rest() : undefined,
     notifications: type === ACCIDENT ? insertNew(db, source, notifications) : undefined,
   };
@@ -130,7 +130,7 @@ export const selectIdle = (
   db.all<{ webhookId: string }>(sql`
     select webhook_id as webhookId from ${webhooks} w where ${hasSome}
       and iif(w.filtered, exists (
-        select 1 from (${notifications}) n where ${isLetThrough(source, type)}), 1)
+        select 1 from (${notifications}) n where ${isLetThrough}), 1)
       ${
         type === ACCIDENT
           ? undefined
@@ -142,7 +142,6 @@ export const selectIdle = (
 export const insertDeliveries = (
   db: Database,
   source: NotificationSource,
-  type: NotificationType,
   createdAt: number,
   notifications: SQL,
   webhooks: SQL,
@@ -153,7 +152,7 @@ export const insertDeliveries = (
       (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
     select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId},
       n.value->>'eventId', n.value->>'level', 'pending', n.value->>'priority', ${source.now}
-    from (${notifications}) n cross join ${webhooks} w where ${isLetThrough(source, type)}`);
+    from (${notifications}) n cross join ${webhooks} w where ${isLetThrough}`);
 
 /** Adds deliveries of made-up notifications. */
 export const insertTests = (db: Database, tests: (typeof deliveries.$inferInsert)[]) =>

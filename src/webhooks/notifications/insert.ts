@@ -1,9 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { notifiedAfter, notifiedBefore } from '../../fleet/accidents/notified.ts';
-import { knownVinAfter } from '../../fleet/accidents/vehicle.ts';
-import { type Database, write } from '../../platform/db/database.ts';
+import type { Database } from '../../platform/db/database.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
-import { isLetThrough, ownerOf } from './pass.ts';
+import { notifications as table } from '../../platform/db/schema/webhooks.ts';
+import { isLetThrough } from './pass.ts';
 import type { AccidentNotification, EventNotification } from './payloads.ts';
 import { ACCIDENT, EVENT, type NotificationType } from './types.ts';
 
@@ -15,32 +14,24 @@ export type NotificationSource = {
   now: number;
 };
 
-/** A notification: its key and payload. The vehicle adds to an event's; `accident` decides the level. */
+/** A notification: its key and payload. The vehicle adds to an event's, and is what filters ask for. */
 export type NewNotification = {
   eventId: string;
   level: number;
   type: NotificationType;
-  vehicleId?: string;
-  accident?: AccidentContent;
+  vehicleId?: string | null;
   data: EventNotification | AccidentNotification;
 };
 
-/** What a record says of its accident. `vehicleId` is the vehicle that it names. */
-type AccidentContent = {
-  notificationLevel: number;
-  dismissed: boolean;
-  sourceUpdatedAt?: number | null | undefined;
-  vin: string;
-  vehicleId: string | null;
-};
-
-/** SQL for whether the notification `n` is new, evaluated before records are written: repeats notify once. */
+/**
+ * SQL for whether the notification `n` is new, evaluated before events are written: repeats notify once. That of an
+ * accident is: whether to tell a level was decided.
+ */
 export const isNew = (type: NotificationType): SQL =>
   type === EVENT
     ? sql`(not exists (select 1 from safety_events where id = n.value->>'eventId')
       and exists (select 1 from vehicles where id = n.value->>'vehicleId'))`
-    : sql`(select ${notifiedAfter(sql`n.value->'accident'`)} <> ${notifiedBefore}
-        from (select 1) left join accidents a on a.id = n.value->>'eventId')`;
+    : sql`true`;
 
 /** SQL for how many of these notifications of events are new. */
 export const newAmong = (notifications: NewNotification[]): SQL => {
@@ -51,12 +42,6 @@ export const newAmong = (notifications: NewNotification[]): SQL => {
   }));
   return sql`(select count(*) from json_each(${JSON.stringify(keys)}) n where ${isNew(EVENT)})`;
 };
-
-/** SQL for an accident's payload. Without a VIN it gets that of the vehicle. */
-const accidentPayload = (source: NotificationSource): SQL => sql`
-  iif(n.value->>'$.data.vin' <> '', n.value->>'data', (
-    select json_set(n.value->>'data', '$.vin', ${knownVinAfter(sql`n.value->'accident'`, ownerOf(source))})
-    from (select 1) left join accidents a on a.id = n.value->>'eventId'))`;
 
 /** Writes new notifications of accidents that some webhook gets. */
 export function insertNew(
@@ -71,24 +56,28 @@ export function insertNew(
   const all = sql`json_each(iif(${ofFirst(connectionId, ACCIDENT, hasSome)}, ${JSON.stringify(notifications)}, '[]'))`;
   const isWanted = sql`iif(${isFiltered}, exists (
     select 1 from webhook_connections w
-    where ${subscribersOf(connectionId, ACCIDENT)} and ${isLetThrough(source, ACCIDENT)}), 1)`;
-  const wanted = sql`${all} n where ${isNew(ACCIDENT)} and ${isWanted}`;
-  return insertFrom(db, source, accidentPayload(source), wanted);
+    where ${subscribersOf(connectionId, ACCIDENT)} and ${isLetThrough}), 1)`;
+  // Raw: any number of rows by one parameter.
+  return db.run(sql`
+    insert into notifications
+      (event_id, level, type, account_id, connection_id, data, created_at, request_id)
+    select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId},
+      ${source.connectionId}, n.value->>'data', ${source.now}, ${source.requestId}
+    from ${all} n where ${isWanted} on conflict do nothing`);
 }
 
-/** Writes notifications without a record, such as those of tests. */
-export function insertNotifications(
+/** Writes a few notifications without a record: those of tests. */
+export const insertNotifications = (
   db: Database,
-  source: NotificationSource,
+  { accountId, connectionId, now, requestId }: NotificationSource,
   all: NewNotification[],
-) {
-  return insertFrom(
-    db,
-    source,
-    sql`n.value->>'data'`,
-    sql`json_each(${JSON.stringify(all)}) n where true`,
+) =>
+  db.insert(table).values(
+    all.map(({ eventId, level, type, data }) => ({
+      ...{ eventId, level, type, accountId, connectionId, createdAt: now, requestId },
+      data: JSON.stringify(data),
+    })),
   );
-}
 
 /** SQL for the webhooks that subscribe to a type of notifications of a connection. */
 export const subscribersOf = (connectionId: string, type: NotificationType): SQL =>
@@ -97,10 +86,3 @@ export const subscribersOf = (connectionId: string, type: NotificationType): SQL
 /** SQL for a value of the first webhook `c` that subscribes. */
 export const ofFirst = (connectionId: string, type: NotificationType, value: SQL): SQL =>
   sql`(select ${value} from webhook_connections c where ${subscribersOf(connectionId, type)} limit 1)`;
-
-const insertFrom = (db: Database, source: NotificationSource, data: SQL, notifications: SQL) =>
-  write(db)`
-    insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id)
-    select n.value->>'eventId', n.value->>'level', n.value->>'type', ${source.accountId}, ${source.connectionId},
-      ${data}, ${source.now}, ${source.requestId}
-    from ${notifications} on conflict do nothing`;

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
-import { type Database, withoutText, write } from '../../platform/db/database.ts';
+import { type Database, withoutText } from '../../platform/db/database.ts';
+import { notifications } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import type { Budget } from '../../platform/jobs/budget.ts';
@@ -45,7 +46,6 @@ export const eraseRecipient = (keys: SQL, email: string): SQL => sql`
 
 /** Deletes notifications by their keys. The event or the accident still knows what was notified. */
 export const deleteNotifications = (db: Database, keys: { eventId: string; level: number }[]) =>
-  write(db)`
-    delete from notifications
-    where (event_id, level) in (
-      select value->>'eventId', value->>'level' from json_each(${JSON.stringify(keys)}))`;
+  db.delete(notifications).where(sql`
+    (${notifications.eventId}, ${notifications.level}) in (
+      select value->>'eventId', value->>'level' from json_each(${JSON.stringify(keys)}))`);

@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers';
 import { settled } from '../../support/deliveries.ts';
 import { signIn } from '../../support/portal.ts';
 import { accident, driver, vehicle } from '../../support/records.ts';
@@ -178,4 +179,18 @@ it('two calls that race tell each level once', async () => {
   ]);
   expect(outcomes.map(({ accepted }) => accepted).sort()).toEqual([0, 0, 3]);
   expect(await notified(hook.id, 3)).toBe('1? 2 3');
+});
+
+it('a call that fails before its accident is stored can be sent again, and tells it once', async () => {
+  const hook = await register();
+  const call = () => send(vehicle(), accident());
+  await env.DB.exec(
+    `create trigger full before insert on accidents begin select raise(abort, 'full'); end`,
+  );
+  expect((await call()).status).toBe(500);
+  await env.DB.exec('drop trigger full');
+  expect(await list()).toEqual([]);
+  expect((await call()).data).toMatchObject({ accepted: 1, unchanged: 1 });
+  expect((await call()).data).toMatchObject({ accepted: 0, unchanged: 2 });
+  expect(await notified(hook.id, 1)).toBe('1?');
 });

@@ -1,4 +1,4 @@
-import { maxVehicles } from '../../../src/fleet/accidents/vehicle.ts';
+import { maxVehicles } from '../../../src/fleet/accidents/store.ts';
 import { recordId } from '../../../src/platform/db/ids.ts';
 import { settled } from '../../support/deliveries.ts';
 import { accident, recently, vehicle } from '../../support/records.ts';

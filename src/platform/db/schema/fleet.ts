@@ -9,6 +9,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
 import { connections } from './accounts.ts';
+import type { ReceivedLevel } from './types.ts';
 
 export const vehicles = sqliteTable(
   'vehicles',
@@ -177,19 +178,19 @@ export const accidents = sqliteTable(
     tSP: text('tsp').notNull(),
     /** Empty if it is not known. */
     vin: text().notNull(),
-    /** As decided at the last level: see src/fleet/accidents/vehicle.ts. */
+    /** As decided at the last level: see src/fleet/accidents/decide.ts. */
     vehicleId: text('vehicle_id'),
     /** As the provider names it, whether or not it is known. */
     namedVehicleId: text('named_vehicle_id'),
     eventTime: integer('event_time').notNull(),
-    location: text().notNull(),
+    location: text({ mode: 'json' }).$type<object>().notNull(),
     /** The highest. */
     notificationLevel: integer('notification_level').notNull(),
     reportReady: integer('report_ready', { mode: 'boolean' }).notNull(),
     isAccurate: integer('is_accurate', { mode: 'boolean' }).notNull(),
     dismissed: integer({ mode: 'boolean' }).notNull(),
     reportUrl: text('report_url'),
-    levels: text().notNull(),
+    levels: text({ mode: 'json' }).$type<ReceivedLevel[]>().notNull(),
     /** Bits 1, 2 and 4 of level 1, 2 and 3. */
     notified: integer().notNull(),
     sourceUpdatedAt: integer('source_updated_at'),

@@ -41,3 +41,6 @@ export type HealthStatus = 1 | 2 | 3 | 4;
 
 /** What is encrypted: as in `crypto.ts`, which Node programs cannot import. */
 export type Sealed = { key: string; iv: string; data: string };
+
+/** A level of an accident, and when it was first received. */
+export type ReceivedLevel = { notificationLevel: number; receivedAt: string };

@@ -9,13 +9,14 @@ import { deliveries, webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../../platform/db/system.ts';
 import { isCovered } from '../../coverage.ts';
 import { notificationOf } from '../../notifications/of-delivery.ts';
+import { isOwned } from '../../stored.ts';
 import {
   type Alerted,
   selectAlerted,
-  selectUnnotified,
+  selectCandidates,
   type Unnotified,
-} from '../../notifications/unnotified.ts';
-import { isOwned } from '../../stored.ts';
+  whyUnnotified,
+} from '../../unnotified.ts';
 import { allWebhooks } from '../due.ts';
 import type { Attempt, DeliveryKey } from '../policy.ts';
 import type { Receiver } from './receivers.ts';
@@ -88,12 +89,13 @@ export async function deliveriesOf(
   caller: Caller,
   eventId: string,
 ): Promise<Notified & { recipients: string[]; isCovered: boolean }> {
+  const now = Date.now();
   const recipients = sql`'recipients', json((select data->'recipients' from ${notificationOf()}))`;
-  const more = sql`${receiverOf(Date.now())}, ${recipients}`;
+  const more = sql`${receiverOf(now)}, ${recipients}`;
   const query = { events: sql`${eventId}`, limit: maxOfEvent, most: maxLookedAt, more };
-  const { rows, unnotified, alerted, covered } = await asCaller(env, caller, (db) => ({
+  const { rows, candidates, alerted, covered } = await asCaller(env, caller, (db) => ({
     rows: selectDeliveries(db, caller, query),
-    unnotified: selectUnnotified(env, db, caller, eventId),
+    candidates: selectCandidates(db, caller, eventId),
     alerted: selectAlerted(db, caller, eventId),
     covered: db
       .select({ isCovered: isCovered(env).mapWith(Boolean) })
@@ -112,7 +114,9 @@ export async function deliveriesOf(
   return {
     deliveries: found.sort((a, b) => a.level - b.level || (a.url < b.url ? -1 : 1)),
     complete: !end,
-    unnotified: unnotified.filter(({ id }) => !found.some(({ webhookId }) => webhookId === id)),
+    unnotified: candidates
+      .filter(({ id }) => !found.some(({ webhookId }) => webhookId === id))
+      .map((one) => ({ ...one, why: whyUnnotified(env, one, now) })),
     alerted,
     recipients: found[0]?.recipients ?? [],
     isCovered: covered[0]?.isCovered ?? true,

@@ -1,0 +1,74 @@
+import { isRace, type Known, knownFrom, storeAccidents } from '../fleet/accidents/store.ts';
+import { addEvidence } from '../fleet/evidence/evidence.ts';
+import type { NewEvidence } from '../fleet/evidence/link.ts';
+import { accidents } from '../fleet/lists/accidents.ts';
+import type { Source } from '../fleet/lists/record.ts';
+import { recordWritten } from '../fleet/record-changes.ts';
+import type { Database } from '../platform/db/database.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { fanOut, holdNewLevels, workOf } from '../webhooks/deliveries/fan-out.ts';
+import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
+import { ACCIDENT } from '../webhooks/notifications/types.ts';
+import { type AccidentEntry, type Decided, decideAll, readKnown } from './accidents.ts';
+
+/** How often accidents are decided about if other calls change them meanwhile. */
+const maxTries = 10;
+
+/**
+ * Decides about the accidents of a call, and stores what becomes of them if they are as they are `known`: otherwise
+ * they are read again. Returns what was decided, and work on new deliveries.
+ * @throws Refusal, as `asCaller`
+ */
+export async function writeAccidents(
+  env: Env,
+  caller: Caller,
+  source: Source,
+  entries: AccidentEntry[],
+  known: Known,
+  notify: boolean,
+): Promise<{ decided: Decided; work: DeliveryMessage[] }> {
+  for (let tries = 1; ; tries++) {
+    const decided = decideAll(source, entries, known);
+    try {
+      return { decided, work: await store(env, caller, source, entries, decided, notify) };
+    } catch (error) {
+      if (!isRace(error) || tries === maxTries) throw error;
+    }
+    known = knownFrom(await asCaller(env, caller, (db) => readKnown(db, source, entries)));
+  }
+}
+
+/** Stores accidents with notifications and deliveries in one transaction, which may be repeated. */
+async function store(
+  env: Env,
+  caller: Caller,
+  source: Source,
+  entries: AccidentEntry[],
+  { toStore, told }: Decided,
+  notify: boolean,
+): Promise<DeliveryMessage[]> {
+  const linked = entries.flatMap(({ record }) => (isLinked(record) ? [record] : []));
+  if (toStore.length === 0 && linked.length === 0) return [];
+  const notifications = notify ? told.map(({ notification }) => notification) : [];
+  const news = { type: ACCIDENT, notifications, ofType: notifications.length } as const;
+  const statements = (db: Database) => ({
+    accidents: storeAccidents(db, toStore),
+    notified: notifications.length > 0 ? fanOut(db, source, news) : undefined,
+    held: notifications.some(({ level }) => level > 1)
+      ? holdNewLevels(db, source, news)
+      : undefined,
+    changes: recordWritten(
+      db,
+      source,
+      [{ kind: 'accident', table: accidents.table, ids: toStore.map(({ after }) => after.id) }],
+      { quiet: !notify, bytes: JSON.stringify(toStore).length },
+    ),
+    evidence: linked.length > 0 ? addEvidence(db, source, linked) : undefined,
+  });
+  const { notified } = await asCaller(env, caller, statements, { repeatable: true });
+  return notified ? workOf(source, news, notified) : [];
+}
+
+/** Whether a record links to files. */
+const isLinked = <T extends object>(record: T): record is T & { evidence: NewEvidence[] } =>
+  'evidence' in record && record.evidence != null;

@@ -8,7 +8,7 @@ import { filesPerRow } from '../src/fleet/archive/catalog.ts';
 import { maxMapBytes } from '../src/fleet/incidents/map.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
 import { maxRecordsPerRow } from '../src/fleet/record-changes.ts';
-import { transaction, writeReturning } from '../src/platform/db/database.ts';
+import { transaction } from '../src/platform/db/database.ts';
 import { owners } from '../src/platform/db/schema/owners.ts';
 import { webhooks } from '../src/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../src/platform/db/system.ts';
@@ -143,9 +143,8 @@ it('once an hour tokens that ended 90 days ago are deleted, and refused as befor
 /** Deletes what a whole month of hours would, which go through the whole table once. */
 const pruneForAMonth = async (before: number) => {
   const db = openDatabase(env);
-  const [first, ...others] = Array.from(
-    { length: pruneSlices },
-    (_, slice) => writeReturning(db)`${leftOverNotifications(slice, before)}`,
+  const [first, ...others] = Array.from({ length: pruneSlices }, (_, slice) =>
+    db.all(leftOverNotifications(slice, before)),
   );
   if (first) await transaction(db, [first, ...others]);
 };

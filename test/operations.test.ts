@@ -12,7 +12,7 @@ import { maxWords } from '../src/fleet/lists/search-keys.ts';
 import { pruneChanges } from '../src/fleet/record-changes.ts';
 import { countEvents } from '../src/fleet/trends/job.ts';
 import worker from '../src/index.ts';
-import { read } from '../src/platform/db/database.ts';
+import { transaction } from '../src/platform/db/database.ts';
 import { openDatabase } from '../src/platform/db/system.ts';
 import { othersAreActive } from '../src/platform/fair-queue.ts';
 import { newBudget } from '../src/platform/jobs/budget.ts';
@@ -429,8 +429,12 @@ describe('the overview of an account with a million events', () => {
     await register(us);
     await send(...times(40, accidentOf));
     const { env: bindings, cost } = metered();
-    const [found] = await read<{ accidents: number }>(openDatabase(bindings))`
-      select ${sql.join(Object.values(attentionOf(sql`${us.accountId}`, Date.now())), sql`, `)}`;
+    const db = openDatabase(bindings);
+    const [found] = await transaction(
+      db,
+      db.all<{ accidents: number }>(sql`
+        select ${sql.join(Object.values(attentionOf(sql`${us.accountId}`, Date.now())), sql`, `)}`),
+    );
     expect(Object.values(found ?? {})).toContain(40);
     expect(cost.read).toBeLessThanOrEqual(40 + 10);
   });

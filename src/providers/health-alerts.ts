@@ -1,12 +1,6 @@
 import { and, eq, gt, inArray, max, notExists, type SQL, sql } from 'drizzle-orm';
 import { setHealthStatus, setSilentSince } from '../fleet/connections.ts';
-import {
-  type Database,
-  jsonList,
-  refuseUnless,
-  transaction,
-  type Write,
-} from '../platform/db/database.ts';
+import { type Database, jsonList, refuseUnless, transaction } from '../platform/db/database.ts';
 import { lostLease, ofActiveAccount } from '../platform/db/guard.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
 import { pulls } from '../platform/db/schema/providers.ts';
@@ -181,7 +175,7 @@ const selectChanged = (db: Database, after: string, now: number) =>
         and ${ofActiveAccount(sql`c.account_id`)})
     where silent <> known limit ${connectionsPerStep}`);
 
-const markSilence = (db: Database, { id, accountId, silent }: Sender, now: number): Write[] => [
+const markSilence = (db: Database, { id, accountId, silent }: Sender, now: number) => [
   setSilentSince(db, id, silent ? now : null),
   ...setHealthStatus(db, { id, accountId, now }, silent ? 3 : 1),
 ];

@@ -140,23 +140,3 @@ export const int = (value: number): SQL => sql.raw(String(Math.trunc(value)));
 /** The value that was not inserted, for the `set` of an upsert. */
 export const excluded = <C extends SQLiteColumn>(column: C): SQL<GetColumnData<C>> =>
   sql`excluded.${sql.identifier(column.name)}`;
-
-/* What rooms that are not written with Drizzle's builder yet still call: `db.all` and `db.run`. */
-
-export type Write = Statement<D1Result>;
-
-/** A statement of raw SQL that runs by itself, in a transaction of its own, if it is awaited. */
-type Awaitable<T> = Statement<T> & Promise<T>;
-
-const template =
-  <T>(db: Database, made: (query: SQL) => Awaitable<T>) =>
-  (strings: TemplateStringsArray, ...values: unknown[]): Awaitable<T> => {
-    const raw = made(sql(strings, ...values));
-    return Object.assign(raw, { execute: () => transaction<Statement>(db, raw) });
-  };
-export const read = <T>(db: Database) => template<T[]>(db, (query) => db.all<T>(query));
-export const readResult = (db: Database) => template<D1Result>(db, (query) => db.run(query));
-export const write = (db: Database) => template<D1Result>(db, (query) => db.run(query));
-export const writeReturning = <T>(db: Database) => template<T[]>(db, (query) => db.all<T>(query));
-export const readValue = <T>(db: Database) =>
-  template<{ value: T }[]>(db, (query) => db.all<{ value: T }>(sql`select (${query}) as value`));

@@ -67,12 +67,6 @@ export async function asCaller<const S extends Statements>(
   return results;
 }
 
-/** The rows of one statement for a caller: ``rowsFor<Row>(env, caller)`select …` ``. @throws Refusal, as `asCaller` */
-export const rowsFor =
-  <T>(env: Env, caller: Caller) =>
-  (strings: TemplateStringsArray, ...values: unknown[]): Promise<T[]> =>
-    asCaller(env, caller, (db) => db.all<T>(sql(strings, ...values)));
-
 export type GuardOptions = {
   connectionId?: string | undefined;
   repeatable?: boolean | undefined;

@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { sql } from 'drizzle-orm';
 import type { Part } from '../../../src/fleet/archive/bucket.ts';
 import {
   catalogued,
@@ -9,7 +10,6 @@ import {
 import { maxCharacters } from '../../../src/fleet/archive/files.ts';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
-import { write } from '../../../src/platform/db/database.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { through } from '../../../src/platform/db/through.ts';
@@ -175,7 +175,7 @@ describe('moving a day', () => {
     await insertTrips(us, seeds(1));
     const late = inArchive(env, async ({ db, commit }) => {
       await rows('update jobs set holder = ?1', newId());
-      await commit(write(db)`delete from trips`);
+      await commit(db.run(sql`delete from trips`));
     });
     await expect(late).rejects.toThrow();
     expect(await hot()).toBe(1);

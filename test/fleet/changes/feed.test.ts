@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { sql } from 'drizzle-orm';
+import { inArray, sql } from 'drizzle-orm';
 import { archive } from '../../../src/fleet/archive/job.ts';
 import { maxRows } from '../../../src/fleet/changes/feed.ts';
 import {
@@ -9,8 +9,9 @@ import {
   recordChange,
 } from '../../../src/fleet/record-changes.ts';
 import { encodeCursor } from '../../../src/platform/db/cursor.ts';
-import { transaction, write } from '../../../src/platform/db/database.ts';
+import { transaction } from '../../../src/platform/db/database.ts';
 import { maxScanned } from '../../../src/platform/db/pages.ts';
+import { drivers } from '../../../src/platform/db/schema/fleet.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { dayMs, hourMs } from '../../../src/platform/durations.ts';
 import { allChanges, changes, noteOthers } from '../../support/changes.ts';
@@ -39,9 +40,7 @@ const remove = async (ids: string[]) => {
   const source = { accountId: us.accountId, connectionId: trucks, now: Date.now() };
   await transaction(db, [
     recordChange(db, source, 'deleted', 'driver', ids),
-    write(
-      db,
-    )`delete from drivers where id in (select value from json_each(${JSON.stringify(ids)}))`,
+    db.delete(drivers).where(inArray(drivers.id, ids)),
   ]);
 };
 

@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { sql } from 'drizzle-orm';
 import {
   copiesAreDue,
   copyEvidence,
@@ -7,7 +8,7 @@ import {
   startCopies,
 } from '../../../src/fleet/evidence/copy.ts';
 import { maxDayBytes, maxDayFiles, maxEver } from '../../../src/fleet/evidence/evidence.ts';
-import { read } from '../../../src/platform/db/database.ts';
+import { transaction } from '../../../src/platform/db/database.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { dayMs, hourMs } from '../../../src/platform/durations.ts';
 import { allChanges, changes } from '../../support/changes.ts';
@@ -442,9 +443,11 @@ describe('a file that an accident links to', () => {
   it('is due only while its account is active and keeps evidence', async () => {
     media({});
     await crash(us, [linked('/road.mp4')]);
-    const isDue = async () =>
-      (await read<{ due: number }>(openDatabase(env))`select ${copiesAreDue(Date.now())} as due`)[0]
-        ?.due;
+    const db = openDatabase(env);
+    const isDue = async () => {
+      const due = db.all<{ due: number }>(sql`select ${copiesAreDue(Date.now())} as due`);
+      return (await transaction(db, due))[0]?.due;
+    };
     expect(await isDue()).toBe(1);
     for (const change of ["status = 'suspended'", 'evidence_days = null, evidence_since = null']) {
       await rows(`update accounts set ${change} where id = ?1`, us.accountId);

@@ -2,11 +2,9 @@ import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import {
   type Database,
-  read,
   refuseUnless,
   repeatsRefusals,
   transaction,
-  write,
 } from '../../../src/platform/db/database.ts';
 import { openDatabase, openSession } from '../../../src/platform/db/system.ts';
 import type { Failure } from '../../../src/platform/errors.ts';
@@ -18,15 +16,15 @@ const failing = (reason: string): Database =>
     prepare: (text) => env.DB.prepare(text),
     batch: () => Promise.reject(new Error(reason)),
   });
-const run = (reason: string) => transaction(failing(reason), [read(db)`select 1`]);
+const run = (reason: string) => transaction(failing(reason), [db.all(sql`select 1`)]);
 
 it('results have the names of their statements, also in lists', async () => {
-  const one = (value: number) => read<{ value: number }>(db)`select ${value} as value`;
+  const one = (value: number) => db.all<{ value: number }>(sql`select ${value} as value`);
   const results = await transaction(db, {
     rows: one(1),
     none: undefined,
     each: [one(2), one(3)],
-    within: { last: one(4), changed: write(db)`delete from accounts where id = ${''}` },
+    within: { last: one(4), changed: db.run(sql`delete from accounts where id = ${''}`) },
   });
   expect(results).toMatchObject({
     rows: [{ value: 1 }],
@@ -42,7 +40,7 @@ it.each<Failure>([
   { kind: 'invalid', message: `It's "é 漢"}\n`, errors: [{ field: 'a', message: "b's" }] },
   { kind: 'invalid', message: 'x'.repeat(5_000) },
 ])('a refusal is the very one of its statement', async (failure) => {
-  const refused = transaction(db, [read(db)`select 1`, refuseUnless(db, sql`false`, failure)]);
+  const refused = transaction(db, [db.all(sql`select 1`), refuseUnless(db, sql`false`, failure)]);
   await expect(refused).rejects.toMatchObject({ failure });
 });
 
@@ -65,9 +63,9 @@ it.each(['D1_ERROR: bad JSON path: SQLITE_ERROR', 'D1_ERROR: integer overflow: S
 
 it('D1 repeats refusals today, and would fail if it took them for a path', async () => {
   expect(await repeatsRefusals(db)).toBe(true);
-  const overflow = read(
-    db,
-  )`select coalesce(json_extract('{}', '$.nothing'), abs(-9223372036854775808))`;
+  const overflow = db.all(
+    sql`select coalesce(json_extract('{}', '$.nothing'), abs(-9223372036854775808))`,
+  );
   await expect(transaction(db, overflow)).rejects.toMatchObject({
     failure: { kind: 'unavailable' },
   });

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { read, transaction } from '../../../src/platform/db/database.ts';
+import { transaction } from '../../../src/platform/db/database.ts';
 import { openDatabase } from '../../../src/platform/db/system.ts';
 import { isLeft, newBudget, within } from '../../../src/platform/jobs/budget.ts';
 import { everyMinute, type Jobs, runJob } from '../../../src/platform/jobs/jobs.ts';
@@ -117,10 +117,10 @@ it('a job that has used up its budget asks for another invocation', async () => 
 it('a budget counts each statement that D1 is asked', async () => {
   const budget = newBudget({ queries: 4 });
   const db = openDatabase(within(env, budget));
-  await transaction(db, [read(db)`select 1`, read(db)`select ${2}`]);
-  await read(db)`select ${3}`;
+  await transaction(db, [db.all(sql`select 1`), db.all(sql`select ${2}`)]);
+  await transaction(db, db.all(sql`select ${3}`));
   expect([budget.queries, isLeft(budget)]).toEqual([1, true]);
-  await read(db)`select 4`;
+  await transaction(db, db.all(sql`select 4`));
   expect(isLeft(budget)).toBe(false);
 });
 

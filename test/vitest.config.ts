@@ -15,7 +15,7 @@ const strictWorker = `${root}src/dev/strict/worker.ts`;
 
 const bindings = () => ({
   OPERATOR_KEY: 'an operator key for tests, 32+ characters',
-  HEADER_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
+  ENCRYPTION_KEYS: `test:${Buffer.alloc(32, 7).toString('base64')}`,
   ORIGIN: 'https://portal.example.com',
   EMAIL_FROM: 'portal@fleet-data.example',
   ALLOW_LOOPBACK_RECEIVERS: 'true',

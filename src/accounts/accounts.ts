@@ -29,7 +29,7 @@ export type Account = Pick<
 /** A slice of the accounts, oldest first. */
 export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<Account>> {
   const which = and(
-    ne(accounts.id, nobody),
+    ne(accounts.id, deletedAccountId),
     ne(accounts.status, 'moved'),
     following(accounts, slice),
   );
@@ -86,7 +86,7 @@ export async function changeAccount(
         status,
         quotas: sql`json_patch(${accounts.quotas}, ${JSON.stringify(quotas)})`,
       })
-      .where(and(eq(accounts.id, id), ne(accounts.id, nobody)))
+      .where(and(eq(accounts.id, id), ne(accounts.id, deletedAccountId)))
       .returning(),
     audited:
       changed.length > 0 || status !== undefined
@@ -155,7 +155,7 @@ export const wrongName = 'The name does not match. Nothing has been deleted.';
 /** The statements that suspend an account before deletion, if it has this name. */
 export const suspendToDelete = (db: Database, id: string, name: string) =>
   [
-    refuseUnless(db, sql`${id} <> ${nobody}`, unknownAccount),
+    refuseUnless(db, sql`${id} <> ${deletedAccountId}`, unknownAccount),
     refuseUnless(
       db,
       exists(
@@ -202,7 +202,7 @@ export const awaitFrom = (
     .onConflictDoUpdate({ target: accounts.id, set: { cell } });
 
 /** The account of connections that are being deleted. */
-export const nobody = '00000000-0000-0000-0000-000000000000';
+export const deletedAccountId = '00000000-0000-0000-0000-000000000000';
 
 const ownerIn = (table: AccountTable) => (db: Database, id: string) =>
   db
@@ -256,6 +256,6 @@ export const operatorIn = (accountId: string): Caller => ({ operator: true, acco
 export async function operatorInOwnerOf(env: Env, kind: Owned, id: string): Promise<Caller> {
   const db = openDatabase(env);
   const [found] = await transaction(db, owners[kind](db, id));
-  if (!found || found.accountId === nobody) throw invalid(`Unknown ${kind}`);
+  if (!found || found.accountId === deletedAccountId) throw invalid(`Unknown ${kind}`);
   return operatorIn(found.accountId);
 }

@@ -3,7 +3,7 @@ import { config } from '../platform/config.ts';
 import { base64url, checksum, hasChecksum, type Purpose } from '../platform/crypto.ts';
 
 /** What a person's secret is for: a browser session, or a link that starts one. */
-export type SecretKind = Exclude<Purpose, 'credential' | 'tick'>;
+export type SecretKind = Exclude<Purpose, 'credential' | 'page version'>;
 
 const randomLength = 43;
 
@@ -14,7 +14,7 @@ export async function newSecret(
   bytes: Uint8Array = crypto.getRandomValues(new Uint8Array(32)),
 ): Promise<string> {
   const random = base64url(bytes);
-  return random + (await checksum(config(env).headerKeys, kind, random));
+  return random + (await checksum(config(env).encryptionKeys, kind, random));
 }
 
 /** A secret, or an id, prefixed with the name of this cell and a dot, unless that is main. */
@@ -29,7 +29,7 @@ export const secretIn = (value: string): string => value.slice(value.indexOf('.'
 /** Whether `newSecret` made this secret. Needs no I/O, and does not say whether it is valid. */
 export const isSecret = (env: Env, kind: SecretKind, secret: string): Promise<boolean> =>
   hasChecksum(
-    config(env).headerKeys,
+    config(env).encryptionKeys,
     kind,
     secret.slice(0, randomLength),
     secret.slice(randomLength),

@@ -12,7 +12,7 @@ import {
 import { following, type SliceQuery } from '../platform/db/cursor.ts';
 import { type Database, int } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { leads, leadsIn } from '../platform/db/leads.ts';
+import { hasId, hasIdIn } from '../platform/db/has-id.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
 import * as stored from '../platform/db/schema/fleet.ts';
 import { hourMs } from '../platform/durations.ts';
@@ -64,7 +64,7 @@ function eventsByHour(): SQL<string> {
     select json_group_object(hour, n) from (
       select hour, count(*) as n from (
         select cast((started_at - ${first}) / ${hourMs} as integer) as hour from safety_events
-        where ${leads(sql`connection_id`, sql`connections.id`)} and started_at >= ${first}
+        where ${hasId(sql`connection_id`, sql`connections.id`)} and started_at >= ${first}
           and started_at < ${first + hours * hourMs}
           and not exists (
             select 1 from safety_events w indexed by safety_events_withdrawn
@@ -116,7 +116,7 @@ const kinds = [
 
 /** The records of a kind of the connection that the statement around it reads. */
 const ofConnection = ({ table }: (typeof kinds)[number]) =>
-  leadsIn(getTableName(table), sql`${table.connectionId}`, sql`${connections.id}`);
+  hasIdIn(getTableName(table), sql`${table.connectionId}`, sql`${connections.id}`);
 
 const latest = (db: Database, kind: (typeof kinds)[number]) => {
   const { table, order } = kind;
@@ -143,7 +143,7 @@ export const selectWords = (db: Database, connection: SQLWrapper) => {
   const last = db
     .select({ types: safetyEvents.incidentTypes })
     .from(safetyEvents)
-    .where(leads(sql`${safetyEvents.connectionId}`, sql`${connection}`))
+    .where(hasId(sql`${safetyEvents.connectionId}`, sql`${connection}`))
     .orderBy(desc(safetyEvents.startedAt))
     .limit(eventsLookedAt)
     .as('last');
@@ -188,7 +188,7 @@ export function countByRisk(
 ) {
   const column = of === 'vehicle' ? safetyEvents.vehicleId : safetyEvents.driverId;
   const which = and(
-    leads(sql`${column}`, sql`${id}`),
+    hasId(sql`${column}`, sql`${id}`),
     gte(safetyEvents.startedAt, since),
     sql`+${safetyEvents.accountId} = ${caller.accountId}`,
     sql`${safetyEvents.withdrawn} is not 1`,

@@ -1,9 +1,9 @@
 import { and, eq, exists, getTableName, type SQL, sql } from 'drizzle-orm';
-import { nobody, wrongName } from '../accounts/accounts.ts';
+import { deletedAccountId, wrongName } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit/write.ts';
 import { type Database, refuseUnless, withoutText } from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
-import { leadsIn } from '../platform/db/leads.ts';
+import { hasIdIn } from '../platform/db/has-id.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
 import { drivers } from '../platform/db/schema/fleet.ts';
 import { untilNone } from '../platform/jobs/chunks.ts';
@@ -27,7 +27,7 @@ export function removeRecords(
     const id = sql.identifier(table.id.name);
     const byConnection = sql.identifier(`${getTableName(table)}_by_connection`);
     const ids = sql`select ${id} as id from ${table} indexed by ${byConnection}
-      where ${leadsIn(getTableName(table), sql`connection_id`, sql`${connectionId}`)} limit ${perKind}`;
+      where ${hasIdIn(getTableName(table), sql`connection_id`, sql`${connectionId}`)} limit ${perKind}`;
     return [...alongside(kind, ids), sql`delete from ${table} where ${id} in (${ids})`];
   });
   return untilNone(db, statements);
@@ -55,7 +55,7 @@ export function eraseReferences(
 ): Promise<string | undefined> {
   const statements = references.flatMap(({ kind, table, column, isNamed }) => {
     const id = sql.identifier(table.id.name);
-    const refers = leadsIn(getTableName(table), sql`${column}`, sql`${driverId}`);
+    const refers = hasIdIn(getTableName(table), sql`${column}`, sql`${driverId}`);
     const ids = sql`select ${id} as id from ${table} where ${refers} limit ${perKind}`;
     return [
       ...alongside(kind, ids),
@@ -77,7 +77,7 @@ export const takeConnection = (db: Database, caller: Caller, id: string, name: s
   return [
     refuseUnless(db, exists(named.where(and(own, eq(called, name)))), wrongName),
     audit(db, caller, 'deleted', 'connections', id),
-    db.update(connections).set({ accountId: nobody, externalId: null }).where(own),
+    db.update(connections).set({ accountId: deletedAccountId, externalId: null }).where(own),
   ] as const;
 };
 

@@ -1,15 +1,15 @@
 import * as v from 'valibot';
+import { isBlank, usable } from '../fleet/lists/clean.ts';
 import { type Field, isOmissible } from '../fleet/lists/field.ts';
 import { tooManyValues } from '../fleet/lists/field-types.ts';
-import { isBlank, usable } from '../fleet/lists/mend.ts';
 import { kindNamed, recordKinds } from '../fleet/lists/registry.ts';
 import { fieldError, isObject, sentence } from '../platform/fields.ts';
 import { withoutImpossible } from './impossible.ts';
 import {
   type Accepted,
+  type FieldIssue,
   IngestRecord,
   mustBeKind,
-  type Problem,
   type RecordWarning,
   type Rejection,
 } from './schema.ts';
@@ -27,8 +27,8 @@ export function acceptRecords(inputs: unknown[]): {
   for (const [index, sent] of inputs.entries()) {
     const input = withKnownKind(withShortLists(sent));
     const strict = v.safeParse(IngestRecord, input);
-    const left = strict.success ? input : whatIsUsable(input, strict.issues);
-    const result = strict.success ? strict : v.safeParse(IngestRecord, left);
+    const usablePart = strict.success ? input : whatIsUsable(input, strict.issues);
+    const result = strict.success ? strict : v.safeParse(IngestRecord, usablePart);
     const message = result.success
       ? problemOf(result.output, strict.issues ?? [])
       : problemsOf(result.issues);
@@ -39,7 +39,7 @@ export function acceptRecords(inputs: unknown[]): {
     const { record, problems } = withoutImpossible(result.output);
     if (isObject(sent) && sent.kind !== record.kind)
       problems.push(problemOfValue('kind', mustBeKind, true));
-    if (!strict.success) problems.push(...lossesIn(left, strict.issues));
+    if (!strict.success) problems.push(...lossesIn(usablePart, strict.issues));
     warnings.push(...problems.map((problem) => ({ index, ...problem })));
     records.push({ index, record });
   }
@@ -57,25 +57,27 @@ function whatIsUsable(input: unknown, issues: Issues): unknown {
   const usableFields = Object.entries(fieldsOf.get(input.kind) ?? {})
     .filter(([name]) => issues.some(({ path }) => path?.[0].key === name))
     .map(([name, field]) => {
-      const value = isBlank(input[name]) ? undefined : usable(field.input, field.mend, input[name]);
+      const value = isBlank(input[name])
+        ? undefined
+        : usable(field.input, field.clean, input[name]);
       return [name, value ?? (isOmissible(field) ? undefined : input[name])];
     });
   return { ...input, ...Object.fromEntries(usableFields) };
 }
 
 /** What the issues say, with what became of the value. A blank one is none. */
-function lossesIn(left: unknown, issues: Issues): Problem[] {
+function lossesIn(usablePart: unknown, issues: Issues): FieldIssue[] {
   const losses = issues.flatMap((issue) => {
     const keys = issue.path?.map(({ key }) => key) ?? [];
-    const whole = within(left, keys.slice(0, 1));
+    const whole = within(usablePart, keys.slice(0, 1));
     if (isBlank(issue.input) && (keys.length === 1 || whole != null)) return [];
     const { field, message } = fieldError(issue);
-    return [problemOfValue(field.replace(/\.\d+$/, ''), message, within(left, keys) != null)];
+    return [problemOfValue(field.replace(/\.\d+$/, ''), message, within(usablePart, keys) != null)];
   });
   return [...new Map(losses.reverse().map((loss) => [loss.field, loss])).values()].reverse();
 }
 
-function problemOfValue(field: string, message: string, isCorrected: boolean): Problem {
+function problemOfValue(field: string, message: string, isCorrected: boolean): FieldIssue {
   const severity = isCorrected ? 'corrected' : 'dropped';
   return { field, message: `${message}; its value was ${severity}`, severity };
 }

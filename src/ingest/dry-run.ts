@@ -9,7 +9,7 @@ import {
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { vehicles } from '../fleet/lists/vehicles.ts';
-import { type Database, listOf, type Results } from '../platform/db/database.ts';
+import { columnList, type Database, type Results } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import type { AccountTable } from '../platform/db/schema/types.ts';
 import { ACCIDENT } from '../webhooks/notifications/types.ts';
@@ -107,7 +107,7 @@ function vehiclesAfter(batches: Batch[], batch: Batch): SQL {
     ${table} as materialized (
       select * from changed
       union all
-      select ${listOf(columns)} from ${stored(table)}
+      select ${columnList(columns)} from ${stored(table)}
       where id in (select value from json_each(${ids})) and id not in (select id from changed))`;
 }
 

@@ -1,18 +1,18 @@
 import { fastestKph } from '../fleet/lists/trips.ts';
 import { hourMs, minuteMs } from '../platform/durations.ts';
-import type { IngestRecord, Problem } from './schema.ts';
+import type { FieldIssue, IngestRecord } from './schema.ts';
 
 /** The record without what cannot be beside its other fields, and what that was. */
 export function withoutImpossible(record: IngestRecord): {
   record: IngestRecord;
-  problems: Problem[];
+  problems: FieldIssue[];
 } {
   const problems = [...impossibleIn(record)];
   const none = Object.fromEntries(problems.map(({ field }) => [field, null]));
   return { record: problems.length > 0 ? { ...record, ...none } : record, problems };
 }
 
-function* impossibleIn(record: IngestRecord): Generator<Problem> {
+function* impossibleIn(record: IngestRecord): Generator<FieldIssue> {
   if (!('endedAt' in record) && record.kind !== 'trip') return;
   const { startedAt, endedAt } = record;
   const isBackwards = endedAt != null && endedAt < startedAt; // a provider's clock may go back

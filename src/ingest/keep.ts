@@ -2,7 +2,7 @@ import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm';
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Field, Referable } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
-import { type Database, listOf, type Statement } from '../platform/db/database.ts';
+import { columnList, type Database, type Statement } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/schema/types.ts';
 
 /** How to store records of a kind, and the parents that each must have. */
@@ -38,7 +38,7 @@ export const changedBy = (
       : sql`excluded.${sql.identifier(name)}`,
   );
   return sql`
-    with excluded (${listOf(columns)}) as (${incoming(rows)})
+    with excluded (${columnList(columns)}) as (${incoming(rows)})
     select ${sql.join(after, sql`, `)} from excluded left join ${of} on ${there('id')} = excluded.id
     where ${there('id')} is null or (${differs})`;
 };

@@ -9,11 +9,11 @@ import { IngestBody } from './schema.ts';
 import { ingest } from './service.ts';
 import { warningsOf } from './warnings.ts';
 
-export const ingestRoutes = new Hono<App>().post('/ingest', authenticate('ingest'), takeIn);
+export const ingestRoutes = new Hono<App>().post('/ingest', authenticate('ingest'), handleIngest);
 
 export const largestBody = 1024 * 1024;
 
-async function takeIn(c: Context) {
+async function handleIngest(c: Context) {
   const { accountId, connection } = c.get('token');
   if (!connection) throw new Refusal({ kind: 'forbidden' });
   const body = parse(IngestBody, await readJson(c, largestBody));

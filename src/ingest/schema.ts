@@ -44,10 +44,10 @@ export type Rejection = v.InferOutput<typeof Rejection>;
 export const severities = ['lost', 'doubtful', 'dropped', 'corrected', 'ignored'] as const;
 
 /** What was wrong with a field, which may be a path; no value is quoted. */
-export type Problem = { field: string; message: string; severity: (typeof severities)[number] };
+export type FieldIssue = { field: string; message: string; severity: (typeof severities)[number] };
 
 /** What was wrong with an accepted record, perhaps because of another one. */
-export type RecordWarning = Problem & { index: number; otherIndex?: number };
+export type RecordWarning = FieldIssue & { index: number; otherIndex?: number };
 
 /** Something wrong with accepted records: in how many, and in which first. */
 export const Warning = v.object({

@@ -102,10 +102,10 @@ async function writeInParts(
   accepted: Accepted[],
   write: (part: Accepted[]) => Promise<void>,
 ): Promise<void> {
-  const place = ({ record }: Accepted) => kinds.indexOf(record.kind);
+  const order = ({ record }: Accepted) => kinds.indexOf(record.kind);
   let pauseMs = 0;
   for (const part of partsOf(
-    accepted.toSorted((a, b) => place(a) - place(b)),
+    accepted.toSorted((a, b) => order(a) - order(b)),
     recordsPerPart,
   )) {
     await scheduler.wait(pauseMs);

@@ -1,12 +1,12 @@
 import { type Feed, isMapped } from '../fleet/incidents/translate.ts';
+import { cleanText, isBlank } from '../fleet/lists/clean.ts';
 import type { Field } from '../fleet/lists/field.ts';
-import { cleanText, isBlank } from '../fleet/lists/mend.ts';
 import { kindNamed, recordKinds } from '../fleet/lists/registry.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { dayMs } from '../platform/durations.ts';
 import {
   type Accepted,
-  type Problem,
+  type FieldIssue,
   type RecordWarning,
   type Rejection,
   severities,
@@ -67,7 +67,7 @@ const vinForm = /^[A-HJ-NPR-Z0-9]{17}$/;
 const impossibleVin =
   'is not 17 letters and digits without I, O and Q: accidents are matched by VIN';
 
-function* warningsAbout(record: Sent, feed: Feed): Generator<Problem> {
+function* warningsAbout(record: Sent, feed: Feed): Generator<FieldIssue> {
   const { incidentTypes, vin } = record;
   const kind = kindNamed(record.kind);
   for (const name of Object.keys(record))

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../accounts/accounts.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { transaction } from '../platform/db/database.ts';
-import { leads } from '../platform/db/leads.ts';
+import { hasId } from '../platform/db/has-id.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
 import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/deliveries/read/find.ts';
@@ -49,7 +49,7 @@ const withVin = (vin: string, since: number): SQL => sql`
   from accounts a
   cross join vehicles v on v.account_id = a.id and v.vin = ${vin}
   cross join safety_events e
-    on ${leads(sql`e.vehicle_id`, sql`v.id`)} and e.started_at >= ${since}
+    on ${hasId(sql`e.vehicle_id`, sql`v.id`)} and e.started_at >= ${since}
   union all
   select d.id, d.event_time
   from accounts a

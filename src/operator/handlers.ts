@@ -175,8 +175,14 @@ export const handlers: Handlers<typeof operations> = {
 
   async listDeliveries({ env, query: { webhookId, status, since, before, limit } }) {
     const caller = await operatorInOwnerOf(env, 'webhook', webhookId);
-    const place = before === undefined ? undefined : [webhookId, before];
-    return listDeliveries(env, caller, { webhookId, state: status, from: since, place, limit });
+    const position = before === undefined ? undefined : [webhookId, before];
+    return listDeliveries(env, caller, {
+      webhookId,
+      state: status,
+      from: since,
+      place: position,
+      limit,
+    });
   },
 
   async findDeliveries({ env, query: { eventId, vin } }) {

@@ -108,10 +108,10 @@ const Nothing = v.object({});
 
 type Part = { items: unknown[]; next?: Slice<unknown>['next'] };
 
-const listOf = (call: string): string => call.split('/')[1] ?? '';
+const listNameIn = (call: string): string => call.split('/')[1] ?? '';
 
 const ownedIn = (call: string): Owned | undefined =>
-  new Map<string, Owned>(Object.entries(owned)).get(listOf(call));
+  new Map<string, Owned>(Object.entries(owned)).get(listNameIn(call));
 
 /** An operator in the account of what the path names. @throws Refusal: invalid */
 async function callerIn(env: Env, call: string, id: string): Promise<Caller | undefined> {

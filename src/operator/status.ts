@@ -1,6 +1,6 @@
 import { and, count, desc, eq, ne, not, type SQLWrapper, sql } from 'drizzle-orm';
 import type * as v from 'valibot';
-import { nobody } from '../accounts/accounts.ts';
+import { deletedAccountId } from '../accounts/accounts.ts';
 import { config } from '../platform/config.ts';
 import { type Database, transaction } from '../platform/db/database.ts';
 import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
@@ -40,12 +40,12 @@ export async function status(
   const [waiting] = waits.waiting;
   const pending = Math.min(waiting?.pending ?? 0, maxPendingCounted);
   const due = Math.min(waiting?.due ?? 0, maxPendingCounted);
-  const headerKeys = withKeys(
+  const encryptionKeys = withKeys(
     encrypted,
-    config(env).headerKeys.map(({ id }) => id),
+    config(env).encryptionKeys.map(({ id }) => id),
   );
   return {
-    problem: problemOf(health) ?? keyProblem(headerKeys) ?? null,
+    problem: problemOf(health) ?? keyProblem(encryptionKeys) ?? null,
     warning: warningOf(health) ?? null,
     health,
     pending,
@@ -59,11 +59,11 @@ export async function status(
       pausedSince !== null && pausedSince <= now - pausedAfterMs ? [{ ...one, pausedSince }] : [],
     ),
     ...listed,
-    headerKeys,
+    encryptionKeys,
   };
 }
 
-/** The keys of HEADER_KEYS, newest first, and missing ones that have encrypted something. */
+/** The keys of ENCRYPTION_KEYS, newest first, and missing ones that have encrypted something. */
 function withKeys(encrypted: { key: string; encrypts: number }[], ids: string[]): HeaderKey[] {
   return [...new Set([...ids, ...encrypted.map(({ key }) => key)])].map((id, at) => ({
     key: id,
@@ -73,13 +73,13 @@ function withKeys(encrypted: { key: string; encrypts: number }[], ids: string[])
   }));
 }
 
-/** A key was removed from HEADER_KEYS too early. */
+/** A key was removed from ENCRYPTION_KEYS too early. */
 function keyProblem(keys: HeaderKey[]): string | undefined {
   const missing = keys
     .filter(({ known }) => !known)
     .map(({ key, encrypts }) => `${key} (${encrypts})`);
   return missing.length > 0
-    ? `HEADER_KEYS lacks keys that webhook headers or credentials are encrypted with: ${missing.join(', ')}. Put them back`
+    ? `ENCRYPTION_KEYS lacks keys that webhook headers or credentials are encrypted with: ${missing.join(', ')}. Put them back`
     : undefined;
 }
 
@@ -227,7 +227,7 @@ export async function showCell(env: Env, now = Date.now()): Promise<Cell> {
   const first = db
     .select({ id: accounts.id })
     .from(accounts)
-    .where(and(ne(accounts.id, nobody), ne(accounts.status, 'moved')))
+    .where(and(ne(accounts.id, deletedAccountId), ne(accounts.status, 'moved')))
     .limit(maxAccountsCounted)
     .as('first');
   const { risk1, risk2, risk3, risk4, risk5, ...k } = eventCounts;

@@ -10,7 +10,7 @@ const Config = v.pipe(
   Vars,
   v.transform((vars) => ({
     operatorKey: vars.OPERATOR_KEY,
-    headerKeys: vars.HEADER_KEYS,
+    encryptionKeys: vars.ENCRYPTION_KEYS,
     cell: vars.CELL,
     origin: vars.ORIGIN,
     emailFrom: vars.EMAIL_FROM,

@@ -9,7 +9,13 @@ export const fromBase64url = (text: string): Uint8Array =>
   Uint8Array.fromBase64(text, { alphabet: 'base64url' });
 
 /** The purpose of a checksum. It is part of the text, so that none is accepted for another. */
-export type Purpose = 'credential' | 'session' | 'sign-in link' | 'connect link' | 'tick' | 'move';
+export type Purpose =
+  | 'credential'
+  | 'session'
+  | 'sign-in link'
+  | 'connect link'
+  | 'page version'
+  | 'move';
 
 /** How many bytes of the HMAC it carries: 64 bits suffice to recognise junk. */
 const lengthOf = (purpose: Purpose): number => (purpose === 'credential' ? 8 : 16);
@@ -24,7 +30,7 @@ export async function checksum(
 }
 
 function newestOf([newest]: SealingKey[]): SealingKey {
-  if (!newest) throw new Error('HEADER_KEYS holds no key');
+  if (!newest) throw new Error('ENCRYPTION_KEYS holds no key');
   return newest;
 }
 
@@ -35,10 +41,11 @@ export async function hasChecksum(
   text: string,
   sum: string,
 ): Promise<boolean> {
-  const given = new TextEncoder().encode(sum);
+  const sumBytes = new TextEncoder().encode(sum);
   for (const key of keys) {
     const right = new TextEncoder().encode(await checksumBy(key, purpose, text));
-    if (right.length === given.length && crypto.subtle.timingSafeEqual(right, given)) return true;
+    if (right.length === sumBytes.length && crypto.subtle.timingSafeEqual(right, sumBytes))
+      return true;
   }
   return false;
 }
@@ -74,7 +81,7 @@ export type Sealed = { key: string; iv: string; data: string };
 
 /** Encrypts texts with the newest key by AES-256-GCM, bound to the row's id. */
 export async function seal(env: Env, id: string, texts: Record<string, string>): Promise<Sealed> {
-  const newest = newestOf(config(env).headerKeys);
+  const newest = newestOf(config(env).encryptionKeys);
   const iv = crypto.getRandomValues(new Uint8Array(12));
   const text = new TextEncoder().encode(JSON.stringify(texts));
   const data = await crypto.subtle.encrypt(cipher(iv, id), await cryptoKey(newest), text);
@@ -88,9 +95,11 @@ export async function unseal(
   sealed: Sealed | string,
 ): Promise<Record<string, string>> {
   const { key, iv, data }: Sealed = typeof sealed === 'string' ? JSON.parse(sealed) : sealed;
-  const named = config(env).headerKeys.find((one) => one.id === key);
+  const named = config(env).encryptionKeys.find((one) => one.id === key);
   if (!named)
-    throw new Error(`HEADER_KEYS holds no key ${key}, which this is encrypted with: put it back`);
+    throw new Error(
+      `ENCRYPTION_KEYS holds no key ${key}, which this is encrypted with: put it back`,
+    );
   const text = await crypto.subtle.decrypt(
     cipher(fromBase64url(iv), id),
     await cryptoKey(named),

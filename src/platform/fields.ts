@@ -80,13 +80,13 @@ function tidied(
     if (!Object.hasOwn(entries, name)) refuse([...path, name], Object.keys(entries));
   const values = Object.entries(entries).map(([name, entry]) => [
     name,
-    tidied(entry, given(entry, input[name]), refuse, [...path, name]),
+    tidied(entry, withoutEmpty(entry, input[name]), refuse, [...path, name]),
   ]);
   return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
 /** A property's value: empty is null where that means something, else absent. */
-function given(entry: Shape, value: unknown): unknown {
+function withoutEmpty(entry: Shape, value: unknown): unknown {
   const isEmptyList =
     Array.isArray(value) && value.length === 0 && innermost(entry).type === 'array';
   if (value !== null && value !== '' && !isEmptyList) return value;

@@ -84,12 +84,12 @@ export const maxAttemptCharacters = 160_000;
 
 /** Logs the attempts of an invocation while there is room, and at its end how many were left out. */
 export function attemptLog() {
-  let left = maxAttemptCharacters;
+  let remaining = maxAttemptCharacters;
   let omitted = 0;
   return {
     log(line: DeliveredLine | Extract<Line, { kind: 'attempt' }>): void {
-      left -= JSON.stringify(line).length;
-      if (left >= 0) log(line);
+      remaining -= JSON.stringify(line).length;
+      if (remaining >= 0) log(line);
       else omitted += 'deliveries' in line ? line.deliveries.length : 1;
     },
     end(): void {

@@ -12,7 +12,7 @@ const Choice = v.picklist(['true', 'false'], 'must be true or false');
 export const Vars = v.object({
   OPERATOR_KEY: v.pipe(v.string(), v.minLength(32)),
   /** Encryption keys, newest first: `id:base64` of 32 bytes each, separated by commas. */
-  HEADER_KEYS: v.pipe(
+  ENCRYPTION_KEYS: v.pipe(
     v.string(),
     v.transform((text) =>
       text.split(',').map((entry) => {

@@ -16,7 +16,7 @@ const maxRecords = 500;
  * Those from before the connection notify nobody. Returns whether they name unknown vehicles.
  * @throws Refusal: unavailable, when the claim has expired; what `ingest` throws
  */
-export async function takeIn(
+export async function ingestPulled(
   env: Env,
   claimed: Claimed,
   { records, vehicles = [] }: Found,

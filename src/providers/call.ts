@@ -1,6 +1,6 @@
 import { version } from '../../package.json';
 import { parseRetryAfter } from '../platform/retry-after.ts';
-import { type Access, Problem, type ProblemKind, TooLarge } from './connector.ts';
+import { type Access, ProviderError, type ProviderErrorKind, TooLarge } from './connector.ts';
 import { Picker } from './pick.ts';
 import { parsedJson } from './read.ts';
 
@@ -20,7 +20,7 @@ export type Call = {
 };
 
 /** What a call needs of a connection: what is wanted of its replies, and by when it must have ended. */
-export type Caller = Pick<Access, 'wanted' | 'until' | 'tooLarge'>;
+export type CallLimits = Pick<Access, 'wanted' | 'until' | 'tooLarge'>;
 
 /** A provider's response, if it is 2xx and JSON. */
 export type Reply = { json: unknown; headers: Headers };
@@ -30,7 +30,7 @@ export type Reply = { json: unknown; headers: Headers };
  * @throws Problem, for anything but a 2xx with JSON of at most 32 MiB, of which 2 MiB are wanted, within 18 s
  */
 export async function call(
-  { wanted, until, tooLarge }: Caller,
+  { wanted, until, tooLarge }: CallLimits,
   { url, headers = {}, query = {}, body }: Call,
 ): Promise<Reply> {
   const target = new URL(url);
@@ -60,18 +60,19 @@ export async function call(
     if (response.ok) await readInto(picker, response);
     else await response.body?.cancel();
   } catch (error) {
-    if (error instanceof Problem) throw error;
+    if (error instanceof ProviderError) throw error;
     const late = error instanceof Error && error.name === 'TimeoutError';
-    throw new Problem('unavailable', late ? 'does not respond in time' : 'cannot be reached');
+    throw new ProviderError('unavailable', late ? 'does not respond in time' : 'cannot be reached');
   } finally {
     clearTimeout(timeout);
   }
-  if (!response.ok) throw problemOf(response);
+  if (!response.ok) throw errorOf(response);
   const text = picker.end();
   if (text === undefined)
-    throw new Problem('unexpected', 'returns more than 2 MiB of what we need');
+    throw new ProviderError('unexpected', 'returns more than 2 MiB of what we need');
   const json = parsedJson(text);
-  if (json === undefined) throw new Problem('unexpected', 'returns something other than JSON');
+  if (json === undefined)
+    throw new ProviderError('unexpected', 'returns something other than JSON');
   tooLarge.push(...picker.tooLarge);
   return { json, headers: response.headers };
 }
@@ -96,14 +97,14 @@ async function readInto(picker: Picker, { body }: Response): Promise<void> {
   }
 }
 
-const kinds: { [status: number]: ProblemKind } = {
+const kinds: { [status: number]: ProviderErrorKind } = {
   401: 'refused',
   403: 'not permitted',
   429: 'rate limited',
 };
 
-function problemOf({ status, headers }: Response): Problem {
+function errorOf({ status, headers }: Response): ProviderError {
   const kind = kinds[status] ?? (status >= 500 || status === 408 ? 'unavailable' : 'unexpected');
   const wait = parseRetryAfter(headers.get('retry-after'), Date.now());
-  return new Problem(kind, `returns ${status}`, wait, status);
+  return new ProviderError(kind, `returns ${status}`, wait, status);
 }

@@ -24,7 +24,7 @@ import { invalidField } from '../platform/errors.ts';
 import { send } from '../platform/queue.ts';
 import { type CoveredConnection, createConnection } from '../webhooks/coverage.ts';
 import { pageMs } from './call.ts';
-import { type Access, adviceFor, type Connector, Problem } from './connector.ts';
+import { type Access, adviceFor, type Connector, ProviderError } from './connector.ts';
 import { readCredential } from './credential.ts';
 import { nameFrom } from './read.ts';
 import { connectorOf, connectors } from './registry.ts';
@@ -88,7 +88,7 @@ async function tryCredential(
       organisationId: id ?? organisation,
     };
   } catch (error) {
-    if (error instanceof Problem)
+    if (error instanceof ProviderError)
       throw invalidField('credential', adviceFor(connector, error, false));
     throw error;
   }

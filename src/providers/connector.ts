@@ -37,7 +37,7 @@ export type Feed<Api> = {
     windowDays: number;
     /** Whether a window of minutes is cheap: the newest records are then read during a backlog. */
     isExact?: true;
-    page(api: Api, window: Window, place: Json): Promise<Page>;
+    page(api: Api, window: Window, position: Json): Promise<Page>;
   };
 };
 
@@ -121,7 +121,7 @@ export type Connector<Api = unknown> = {
 export type Organisation = { name: unknown; id: string | undefined };
 
 /** What can go wrong with a provider, or with what people entered. */
-export type ProblemKind =
+export type ProviderErrorKind =
   | 'refused'
   | 'not permitted'
   | 'rate limited'
@@ -133,15 +133,15 @@ export const longestWaitMs = hourMs;
 const sensibleMs = dayMs;
 
 /** A problem with a provider, with a message for people. */
-export class Problem extends Error {
-  readonly kind: ProblemKind;
+export class ProviderError extends Error {
+  readonly kind: ProviderErrorKind;
   /** The provider's wait: an hour at most, and none if it said more than a day. */
   readonly retryAfterMs: number | undefined;
 
   /** The HTTP status, if that is the problem. */
   readonly status: number | undefined;
 
-  constructor(kind: ProblemKind, message: string, retryAfterMs?: number, status?: number) {
+  constructor(kind: ProviderErrorKind, message: string, retryAfterMs?: number, status?: number) {
     super(message);
     this.kind = kind;
     this.status = status;
@@ -153,7 +153,7 @@ export class Problem extends Error {
 }
 
 /** A reply is larger than is read of any. */
-export class TooLarge extends Problem {
+export class TooLarge extends ProviderError {
   constructor() {
     super('unexpected', 'returns more than 32 MiB');
   }
@@ -162,7 +162,7 @@ export class TooLarge extends Problem {
 /** The problem and what to do about it, as one or two sentences for people; `isRetried` if we try again. */
 export function adviceFor(
   { name, credential }: Pick<Connector, 'name' | 'credential'>,
-  { kind, message }: Pick<Problem, 'kind' | 'message'>,
+  { kind, message }: Pick<ProviderError, 'kind' | 'message'>,
   isRetried = true,
 ): string {
   const scopes = credential.scopes.join(', ');

@@ -1,6 +1,6 @@
 import { acceptRecords } from '../ingest/accept.ts';
 import { dayMs, hourMs, minuteMs } from '../platform/durations.ts';
-import { type Access, type Json, Problem, type ProviderRecord } from './connector.ts';
+import { type Access, type Json, ProviderError, type ProviderRecord } from './connector.ts';
 import { idAt, msOf } from './read.ts';
 
 /** A provider's data about a crash: its level, its report, and its force. */
@@ -196,14 +196,14 @@ async function readAgain(
       const items = await read(crash);
       return { items: items.filter((item) => idAt(item, 'id') === crash.id), next };
     } catch (error) {
-      if (!(error instanceof Problem)) throw error;
+      if (!(error instanceof ProviderError)) throw error;
       return { items: [], next: error.kind === 'rate limited' ? crash : next };
     }
   });
   const again = await Promise.all(found);
-  const left = open.filter((crash) => !due.includes(crash));
+  const remaining = open.filter((crash) => !due.includes(crash));
   return {
     items: again.flatMap(({ items }) => items),
-    open: [...left, ...again.map(({ next }) => next)],
+    open: [...remaining, ...again.map(({ next }) => next)],
   };
 }

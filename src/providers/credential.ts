@@ -1,5 +1,5 @@
 import { isPrintable, notKnown } from '../platform/fields.ts';
-import { type Connector, type CredentialField, Problem } from './connector.ts';
+import { type Connector, type CredentialField, ProviderError } from './connector.ts';
 import { at, parsedJson } from './read.ts';
 
 /** No known credential is nearly as long. */
@@ -41,25 +41,25 @@ export function readCredential(
   if (!fields) {
     const word = text.trim();
     if (!/^[\x21-\x7e]{8,500}$/.test(word))
-      throw new Problem(
+      throw new ProviderError(
         'invalid',
         `The ${label} must be one word of 8 to 500 characters, as ${provider} shows it.`,
       );
     return { credential: word, identity: word };
   }
   const must = (problem: string) =>
-    new Problem('invalid', `The credential must be JSON, ${example}: ${problem}.`);
-  const given = parsedJson(text);
+    new ProviderError('invalid', `The credential must be JSON, ${example}: ${problem}.`);
+  const parsed = parsedJson(text);
   const known = fields.map(({ name }) => name);
-  const unknown = Object.keys(Object(given)).find((name) => !known.includes(name));
+  const unknown = Object.keys(Object(parsed)).find((name) => !known.includes(name));
   if (unknown !== undefined) throw must(`one of its names ${notKnown('part', unknown, known)}`);
   const parts = fields.map(({ name, otherwise, domain }) => {
-    const value = at(given, name) || otherwise;
+    const value = at(parsed, name) || otherwise;
     const part = typeof value === 'string' ? value.trim() : '';
     if (part === '' || part.length > maxPart || !isPrintable(part))
       throw must(`${name} must have 1 to ${maxPart} characters`);
     if (domain && !anyHost && !isWithin(domain, part))
-      throw new Problem(
+      throw new ProviderError(
         'invalid',
         `The ${name} must be a host of ${domain}, such as ${otherwise}.`,
       );

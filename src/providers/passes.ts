@@ -1,8 +1,14 @@
 import { dayMs } from '../platform/durations.ts';
 import type { Feed, Json, Page, ProviderRecord } from './connector.ts';
 
-/** A reading of a whole list: changes since `from`, or everything. `place` is its progress. */
-export type Pass = { from: number; since: number; beganAt: number; isWhole: boolean; place: Json };
+/** A reading of a whole list: changes since `from`, or everything. `position` is its progress. */
+export type Pass = {
+  from: number;
+  since: number;
+  beganAt: number;
+  isWhole: boolean;
+  position: Json;
+};
 
 type Passes<Kept> = {
   from: number;
@@ -44,7 +50,7 @@ export const inPasses = <Api, Kept = never>({
     const wasAhead = wholeAt > now;
     const from = Math.min(standing.from, now - overlapMs);
     const isWhole = from === 0 || wasAhead || now - wholeAt >= wholeMs;
-    const pass = standing.pass ?? { beganAt: now, isWhole, place: null };
+    const pass = standing.pass ?? { beganAt: now, isWhole, position: null };
     const { next, kept, ...found } = await read(api, { from, since, ...pass }, standing.kept);
     const isLate = pass.beganAt - from > stepMs;
     const after =
@@ -54,7 +60,7 @@ export const inPasses = <Api, Kept = never>({
             wholeAt: pass.isWhole ? pass.beganAt : wholeAt,
             pass: null,
           }
-        : { from, wholeAt, pass: { ...pass, place: next } };
+        : { from, wholeAt, pass: { ...pass, position: next } };
     const standingAfter: Passes<Kept> = { ...after, ...(kept !== undefined && { kept }) };
     return { ...found, cursor: standingAfter as Json, more: next !== undefined }; // plain values throughout
   },

@@ -163,8 +163,8 @@ export class Picker {
     this.#values++;
     this.#push(this.#before(frame));
     const { firsts } = this.#wanted;
-    const left = frame && Object.hasOwn(firsts, frame.key) ? firsts[frame.key] : undefined;
-    this.#frames.push({ isList, count: 0, left, key: '', isKey: !isList });
+    const remaining = frame && Object.hasOwn(firsts, frame.key) ? firsts[frame.key] : undefined;
+    this.#frames.push({ isList, count: 0, left: remaining, key: '', isKey: !isList });
     if (frame?.isList && !isList && !this.#item) {
       const place = {
         depth: this.#frames.length,
@@ -188,9 +188,9 @@ export class Picker {
     this.#out.length = parts;
     this.#size = size;
     this.#values = values;
-    const left = id || nestedId || 'null';
-    this.#push(`{"id":${left}}`);
-    this.tooLarge.push(parsedJson(left));
+    const remaining = id || nestedId || 'null';
+    this.#push(`{"id":${remaining}}`);
+    this.tooLarge.push(parsedJson(remaining));
   }
 
   /** Whether a value is kept. */

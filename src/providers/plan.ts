@@ -6,8 +6,8 @@ import {
   feedNames,
   type Json,
   longestWaitMs,
-  type Problem,
-  type ProblemKind,
+  type ProviderError,
+  type ProviderErrorKind,
   type Window,
 } from './connector.ts';
 
@@ -19,7 +19,13 @@ export type FeedState = {
   /** When it last caught up, for feeds that are pulled less often than each minute. */
   pulledAt?: number;
   /** Its problem, since when and how often; the feed waits until `until`. */
-  problem?: { kind: ProblemKind; message: string; since: number; times: number; until: number };
+  problem?: {
+    kind: ProviderErrorKind;
+    message: string;
+    since: number;
+    times: number;
+    until: number;
+  };
   /** History before `to` is still to be read; `cursor` is within the window that ends there. */
   history?: { to: number; cursor: Json; records: number; beganAt: number };
   /** While it has a backlog: how many pages were read since the newest records were. */
@@ -64,7 +70,7 @@ export function nextTask(
     (name) => ready(name) && !done.has(name) && dueAtOf(planned, name, now) <= now,
   );
   if (due) return newestOf(planned, due, now) ?? { feed: due };
-  const feed = order.find((name) => ready(name) && historyLeft(planned, name) > 0);
+  const feed = order.find((name) => ready(name) && remainingHistory(planned, name) > 0);
   return feed && { feed, window: nextWindow(planned, feed) };
 }
 
@@ -85,7 +91,7 @@ function newestOf(
 export function nextDueAt(planned: Planned, now: number): number {
   const times = namesOf(planned).map((name) => {
     const until = planned.feeds[name]?.problem?.until ?? 0;
-    const at = historyLeft(planned, name) > 0 ? now : nextPullOf(planned, name, now);
+    const at = remainingHistory(planned, name) > 0 ? now : nextPullOf(planned, name, now);
     return Math.max(at, until);
   });
   return Math.min(...times, now + longestWaitMs);
@@ -114,7 +120,7 @@ function nextPullOf(planned: Planned, name: FeedName, now: number): number {
 }
 
 /** How much of a feed's history is left, in milliseconds. */
-export function historyLeft(
+export function remainingHistory(
   { connector, feeds, connectedAt, historyDays }: Planned,
   name: FeedName,
 ): number {
@@ -126,7 +132,7 @@ export function historyLeft(
 function nextWindow(planned: Planned, name: FeedName): Window {
   const to = planned.feeds[name]?.history?.to ?? planned.connectedAt;
   const days = planned.connector.feeds[name]?.history?.windowDays ?? 1;
-  return { from: to - Math.min(historyLeft(planned, name), days * dayMs), to };
+  return { from: to - Math.min(remainingHistory(planned, name), days * dayMs), to };
 }
 
 /** A feed after a page was stored. */
@@ -141,8 +147,8 @@ export function afterPage(
     return more ? { ...rest, behind, newest: { window, cursor } } : { ...rest, behind: 0 };
   if (window) {
     const before = rest.history ?? { to: window.to, cursor: null, records: 0, beganAt: now };
-    const place = more ? { to: before.to, cursor } : { to: window.from, cursor: null };
-    return { ...rest, history: { ...before, ...place, records: before.records + records } };
+    const position = more ? { to: before.to, cursor } : { to: window.from, cursor: null };
+    return { ...rest, history: { ...before, ...position, records: before.records + records } };
   }
   if (more) return { ...rest, cursor, behind: behind + 1 };
   return { ...rest, cursor, isComplete: true, ...(everyMinutes > 1 && { pulledAt: now }) };
@@ -151,7 +157,7 @@ export function afterPage(
 /** A feed after a problem: it waits, longer each time, and the newest records come later. */
 export function afterProblem(
   state: FeedState | undefined,
-  { kind, message, retryAfterMs }: Pick<Problem, 'kind' | 'message' | 'retryAfterMs'>,
+  { kind, message, retryAfterMs }: Pick<ProviderError, 'kind' | 'message' | 'retryAfterMs'>,
   now: number,
 ): FeedState {
   const before = state?.problem;
@@ -183,15 +189,16 @@ export function startAgain(
 export function historyProgress(planned: Planned, name: FeedName, now: number) {
   if (!planned.connector.feeds[name]?.history) return undefined;
   const all = planned.historyDays * dayMs;
-  const left = historyLeft(planned, name);
+  const remaining = remainingHistory(planned, name);
   const { records = 0, beganAt = now } = planned.feeds[name]?.history ?? {};
-  const share = all === 0 ? 1 : 1 - left / all;
+  const share = all === 0 ? 1 : 1 - remaining / all;
   const tookMs = now - beganAt;
   return {
     share,
     records,
-    recordsPerMinute: tookMs > 0 && left > 0 ? Math.round((records * minuteMs) / tookMs) : null,
-    endsAt: left > 0 && share > 0 ? now + Math.round((tookMs / share) * (1 - share)) : null,
+    recordsPerMinute:
+      tookMs > 0 && remaining > 0 ? Math.round((records * minuteMs) / tookMs) : null,
+    endsAt: remaining > 0 && share > 0 ? now + Math.round((tookMs / share) * (1 - share)) : null,
   };
 }
 

@@ -5,7 +5,7 @@ import { type Budget, isLeft, newBudget, within } from '../platform/jobs/budget.
 import { fault } from '../platform/log.ts';
 import { partsOf } from '../platform/parts.ts';
 import { send } from '../platform/queue.ts';
-import { takeIn } from './accept.ts';
+import { ingestPulled } from './accept.ts';
 import { pageMs } from './call.ts';
 import { accessTo } from './connect.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type FeedName,
   type Found,
   type Page,
-  Problem,
+  ProviderError,
   type ProviderRecord,
 } from './connector.ts';
 import {
@@ -62,10 +62,10 @@ export async function pull(env: Env, ids: string[]): Promise<void> {
   const counted = within(env, budget);
   try {
     const claimed = await claimDue(counted, ids);
-    const left = await Promise.all(claimed.map((one) => pullOne(counted, one, budget)));
+    const remaining = await Promise.all(claimed.map((one) => pullOne(counted, one, budget)));
     await send(
       env.DELIVERIES,
-      left.flatMap((again) => (again ? [{ pull: [again] }] : [])),
+      remaining.flatMap((again) => (again ? [{ pull: [again] }] : [])),
     );
   } catch (error) {
     fault('error', 'A pull was interrupted', {}, error);
@@ -159,7 +159,7 @@ async function work(env: Env, run: Run, budget: Budget): Promise<void> {
 }
 
 /** Makes the feed wait, and start again if its cursor may be the problem. */
-function fail(run: Run, task: Task, problem: Problem): void {
+function fail(run: Run, task: Task, problem: ProviderError): void {
   const next = afterProblem(run.feeds[task.feed], problem, Date.now());
   const mayBeCursor = problem.status === 400 || problem.status === 404;
   const restart = run.connector.feeds[task.feed]?.restart;
@@ -167,15 +167,15 @@ function fail(run: Run, task: Task, problem: Problem): void {
 }
 
 /** The provider's problem, or an error of ours as one: only this feed waits. */
-function problemIn(run: Run, error: unknown): Problem {
-  if (error instanceof Problem) return error;
+function problemIn(run: Run, error: unknown): ProviderError {
+  if (error instanceof ProviderError) return error;
   const { failure } = refusalIn(error) ?? {};
   if (failure?.kind === 'unavailable' || failure?.kind === 'rate limited')
-    return new Problem('rate limited', 'We are busy', failure.retryAfter * 1000);
+    return new ProviderError('rate limited', 'We are busy', failure.retryAfter * 1000);
   if (failure?.kind === 'over quota')
-    return new Problem('invalid', overQuota(failure.quota), failure.retryAfter * 1000);
+    return new ProviderError('invalid', overQuota(failure.quota), failure.retryAfter * 1000);
   interrupted(run, error);
-  return new Problem('unexpected', 'returns something that we cannot read yet');
+  return new ProviderError('unexpected', 'returns something that we cannot read yet');
 }
 
 /** Pulls a page. Returns false once the run has lost its claim, as when consent is withdrawn. */
@@ -186,12 +186,12 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
   const feed = connector.feeds[task.feed];
   if (!feed) throw new Error(`${connector.provider} has no ${task.feed}`);
   const state = feeds[task.feed];
-  const place = task.isNewest ? state?.newest : state?.history;
+  const position = task.isNewest ? state?.newest : state?.history;
   const page =
     task.window && feed.history
-      ? ofHistory(await feed.history.page(run.api, task.window, place?.cursor ?? null))
+      ? ofHistory(await feed.history.page(run.api, task.window, position?.cursor ?? null))
       : await feed.changes(run.api, state?.cursor ?? null, run.connectedAt);
-  const { unknownVehicles } = await takeIn(env, run, {
+  const { unknownVehicles } = await ingestPulled(env, run, {
     ...page,
     records: await readable(env, run, task, page),
   });
@@ -202,7 +202,7 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
   if (!task.window && !page.more) done.add(task.feed);
   const isNews = JSON.stringify(next) !== JSON.stringify(state);
   if (isNews && dumpedBytes(JSON.stringify({ ...feeds, [task.feed]: next })) > maxFeedsBytes)
-    throw new Problem('unexpected', 'returns cursors that are too long');
+    throw new ProviderError('unexpected', 'returns cursors that are too long');
   if (isNews) setFeed(run, task.feed, next);
   if (isNews || now - (saved.succeededAt ?? run.succeededAt ?? 0) > successMs)
     saved.succeededAt = now;

@@ -1,12 +1,12 @@
 import * as v from 'valibot';
+import { cleanTime, cutText } from '../fleet/lists/clean.ts';
 import { LocationInput } from '../fleet/lists/field-objects.ts';
 import { maxVinBytes } from '../fleet/lists/field-types.ts';
-import { cutText, mendTime } from '../fleet/lists/mend.ts';
 import { vehicles } from '../fleet/lists/vehicles.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { dumpedBytes } from '../platform/db/dump.ts';
 import { isPrintable, maxName } from '../platform/fields.ts';
-import { type Json, Problem } from './connector.ts';
+import { type Json, ProviderError } from './connector.ts';
 
 /** The JSON in a text; undefined if it is invalid. */
 export function parsedJson(text: string): unknown {
@@ -66,21 +66,21 @@ export function itemsAt(value: unknown, ...path: string[]): unknown[] {
 /** A list in a response. @throws Problem, if it is not a list */
 export function listAt(value: unknown, ...path: string[]): unknown[] {
   const found = at(value, ...path);
-  if (!Array.isArray(found)) throw new Problem('unexpected', 'returns no list');
+  if (!Array.isArray(found)) throw new ProviderError('unexpected', 'returns no list');
   return found;
 }
 
 /** The names of a vehicle's groups, as many of the first ones as a record may have. */
 export const fittingGroups = (names: unknown[]): unknown =>
-  vehicles.fields.groups.mend?.([...new Set(names)]);
+  vehicles.fields.groups.clean?.([...new Set(names)]);
 
 /** As many items, skipping larger ones, as take so many bytes in a dump. */
 export function fitting<T>(items: T[], bytes: number): T[] {
-  let left = bytes;
+  let remaining = bytes;
   return items.filter((item) => {
     const taken = dumpedBytes(JSON.stringify(item)) + 1;
-    if (taken > left) return false;
-    left -= taken;
+    if (taken > remaining) return false;
+    remaining -= taken;
     return true;
   });
 }
@@ -128,28 +128,28 @@ export const yearIn = (year: unknown): number | null =>
   /^\d{4}$/.test(String(year)) ? Number(year) : null;
 
 /** Milliseconds since 1970 of a time as records may have it, or NaN. */
-export const msOf = (time: unknown): number => Date.parse(String(mendTime(time)));
+export const msOf = (time: unknown): number => Date.parse(String(cleanTime(time)));
 
 const mostNamePages = 5;
 
 /** Looks things up by id in a list, page by page, until all are found. Returns their names. */
 export async function namesOf(
   ids: unknown[],
-  page: (place: Json) => Promise<{ items: unknown[]; next: Json | undefined }>,
+  page: (position: Json) => Promise<{ items: unknown[]; next: Json | undefined }>,
   nameOf: (item: unknown) => unknown,
 ): Promise<Map<unknown, unknown>> {
   const wanted = new Set(ids);
   const names = new Map<unknown, unknown>();
-  let place: Json | undefined = null;
+  let position: Json | undefined = null;
   for (
     let pages = 0;
-    place !== undefined && names.size < wanted.size && pages < mostNamePages;
+    position !== undefined && names.size < wanted.size && pages < mostNamePages;
     pages++
   ) {
-    const { items, next }: { items: unknown[]; next: Json | undefined } = await page(place);
+    const { items, next }: { items: unknown[]; next: Json | undefined } = await page(position);
     for (const item of items)
       if (wanted.has(at(item, 'id'))) names.set(at(item, 'id'), nameOf(item));
-    place = next;
+    position = next;
   }
   return names;
 }

@@ -5,7 +5,7 @@ import { recordId } from '../platform/db/ids.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
 import { pulls } from '../platform/db/schema/providers.ts';
 import { accessTo, isWithdrawn } from './connect.ts';
-import { adviceFor, Problem } from './connector.ts';
+import { adviceFor, ProviderError } from './connector.ts';
 import { connectorOf } from './registry.ts';
 
 type Accident = {
@@ -44,7 +44,7 @@ export async function findReport(
     const link = await connector.reportLink(api, { at: Date.parse(eventTime), isIts });
     return link ? { link } : { missing: `${connector.name} no longer has this report.` };
   } catch (error) {
-    if (error instanceof Problem) return { missing: adviceFor(connector, error, false) };
+    if (error instanceof ProviderError) return { missing: adviceFor(connector, error, false) };
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { Refusal } from '../platform/errors.ts';
 import { readBytes } from '../platform/http/body.ts';
 import { type App, type Context, ok } from '../platform/http/context.ts';
 import { addressOf, limit, refuseIfOver } from '../platform/http/limits.ts';
-import { ring } from './store.ts';
+import { handleProviderWebhook } from './store.ts';
 
 /** Where providers' webhooks call. Their content is ignored: a call only makes a pull due. */
 export const providerRoutes = new Hono<App>().post('/providers/:connectionId/webhook', takeCall);
@@ -23,7 +23,7 @@ async function takeCall(c: Context) {
   refuseIfOver('UNKNOWN_LIMIT', caller);
   refuseIfOver('TOKEN_LIMIT', id);
   const body = await readBytes(c.req.raw, largestBody);
-  if (await ring(c.env, id, c.req.raw.headers, body)) {
+  if (await handleProviderWebhook(c.env, id, c.req.raw.headers, body)) {
     await limit(c.env, 'TOKEN_LIMIT', id);
     return ok(c, 'Pull is due', null);
   }

@@ -178,7 +178,7 @@ const quietMs = 2_000;
  * Handles a call of a provider's webhook, whose content is ignored: makes the pull due if it is
  * signed and its account is active. Returns whether it was signed.
  */
-export async function ring(
+export async function handleProviderWebhook(
   env: Env,
   connectionId: string,
   headers: Headers,

@@ -28,7 +28,7 @@ const killed = Array(full ? 3 : 1)
 const options = { registry: temporaryFolder(), change: unlimited };
 const main = ownStack({ ...options, cells: ['main'] });
 beforeAll(() => {
-  // Cells share HEADER_KEYS, and the receiver's certificate.
+  // Cells share ENCRYPTION_KEYS, and the receiver's certificate.
   for (const name of ['secrets.env', 'localhost.pem', 'localhost.key'])
     copyFileSync(join(main.directory, name), join(eu.directory, name));
 });

@@ -49,7 +49,7 @@ it('the status is all zeros and names no webhook when nothing has happened', asy
   expect(await show()).toMatchObject({
     ...{ problem: null, warning: null, pending: 0, due: 0, later: 0, oldestPendingAt: null },
     ...Object.fromEntries(lists.map((list) => [list, []])),
-    headerKeys: [{ key: 'test', known: true, newest: true }],
+    encryptionKeys: [{ key: 'test', known: true, newest: true }],
   });
 });
 
@@ -146,21 +146,21 @@ it('the status says how far a rotation of keys is, and which key is missing', as
   await rows('delete from webhooks');
   await sweep(env);
   await tale.register({ headers: { 'X-Secret': 'one' } });
-  const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
+  const rotated = { ...env, ENCRYPTION_KEYS: `new:${btoa('n'.repeat(32))},${env.ENCRYPTION_KEYS}` };
   const key = { known: true, newest: false };
   const before = await status(rotated);
   expect(before).toMatchObject({
-    headerKeys: [
+    encryptionKeys: [
       { key: 'new', encrypts: 0, known: true, newest: true },
       { ...key, key: 'test', encrypts: 1 },
     ],
   });
-  expect(before.problem ?? '').not.toContain('HEADER_KEYS');
-  const early = await status({ ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))}` });
-  expect(early.problem).toContain('HEADER_KEYS lacks keys');
+  expect(before.problem ?? '').not.toContain('ENCRYPTION_KEYS');
+  const early = await status({ ...env, ENCRYPTION_KEYS: `new:${btoa('n'.repeat(32))}` });
+  expect(early.problem).toContain('ENCRYPTION_KEYS lacks keys');
   expect(early.problem).toContain('test (1)');
   await reEncrypt(rotated);
-  expect((await status(rotated)).headerKeys).toMatchObject([
+  expect((await status(rotated)).encryptionKeys).toMatchObject([
     { key: 'new', encrypts: 1 },
     { ...key, key: 'test', encrypts: 0 },
   ]);

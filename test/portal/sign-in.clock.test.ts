@@ -50,11 +50,11 @@ it('a session ends with its 14 days, its person, and while its account is suspen
 
 it('a session outlives the rotation of its key, as long as that key is there', async () => {
   const fresh = `new:${btoa('n'.repeat(32))}`;
-  const status = async (HEADER_KEYS: string) => {
-    const bindings = { ...env, HEADER_KEYS };
+  const status = async (ENCRYPTION_KEYS: string) => {
+    const bindings = { ...env, ENCRYPTION_KEYS };
     return (await ask('GET', '/portal/connections', { cookie: ours.cookie, bindings })).status;
   };
-  expect(await status(`${fresh},${env.HEADER_KEYS}`)).toBe(200);
+  expect(await status(`${fresh},${env.ENCRYPTION_KEYS}`)).toBe(200);
   expect(await status(fresh)).toBe(303);
 });
 
@@ -134,7 +134,7 @@ describe('a sign-in link', () => {
   });
 });
 
-const foreignKeys = { ...env, HEADER_KEYS: `test:${btoa('k'.repeat(32))}` };
+const foreignKeys = { ...env, ENCRYPTION_KEYS: `test:${btoa('k'.repeat(32))}` };
 
 it('D1 is not asked by junk for a session or for a sign-in link', async () => {
   const asked = vi.spyOn(env.DB, 'prepare');

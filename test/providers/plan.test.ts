@@ -1,4 +1,8 @@
-import { type FeedName, Problem, type ProblemKind } from '../../src/providers/connector.ts';
+import {
+  type FeedName,
+  ProviderError,
+  type ProviderErrorKind,
+} from '../../src/providers/connector.ts';
 import { inPasses } from '../../src/providers/passes.ts';
 import {
   afterPage,
@@ -121,8 +125,8 @@ describe('what a connection pulls next', () => {
 });
 
 describe('what goes wrong', () => {
-  const problem = (kind: ProblemKind, retryAfterMs?: number) =>
-    new Problem(kind, 'returns 503', retryAfterMs);
+  const problem = (kind: ProviderErrorKind, retryAfterMs?: number) =>
+    new ProviderError(kind, 'returns 503', retryAfterMs);
 
   it('keeps a feed waiting, longer each time, and no other', () => {
     const waits = [1, 2, 3, 4, 5, 6].reduce<{ ms: number[]; state: Feeds['events'] }>(
@@ -171,7 +175,11 @@ it('is due each minute, at once while there is history, and never in the past fo
     connectedAt + minute,
   );
   expect(nextDueAt(planned(caughtUp(connectedAt), 20), connectedAt)).toBe(connectedAt);
-  const failed = afterProblem(complete(), new Problem('unavailable', 'returns 503'), connectedAt);
+  const failed = afterProblem(
+    complete(),
+    new ProviderError('unavailable', 'returns 503'),
+    connectedAt,
+  );
   const all = { vehicles: failed, drivers: failed, trips: failed, events: failed };
   expect(nextDueAt(planned(all, 20), connectedAt)).toBe(connectedAt + minute);
 });
@@ -179,7 +187,7 @@ it('is due each minute, at once while there is history, and never in the past fo
 describe('how a connection is doing', () => {
   const now = connectedAt + 3 * day;
   const well = { refusedAt: null, succeededAt: now - minute, now };
-  const failing = (since: number, kind: ProblemKind = 'unavailable') => ({
+  const failing = (since: number, kind: ProviderErrorKind = 'unavailable') => ({
     ...complete(),
     problem: { kind, message: 'returns 503', since, times: 3, until: now },
   });

@@ -16,7 +16,7 @@ export function bindings(kernel: Kernel, migrations: string[]) {
   const queue = memoryQueue(kernel, messages);
   const env = {
     OPERATOR_KEY: 'an operator key for tests, 32+ characters',
-    HEADER_KEYS: `test:${new Uint8Array(32).fill(7).toBase64()}`,
+    ENCRYPTION_KEYS: `test:${new Uint8Array(32).fill(7).toBase64()}`,
     ORIGIN: 'https://portal.example.com',
     HOT_DAYS: '30',
     DELIVERY_RETENTION_DAYS: '30',

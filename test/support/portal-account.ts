@@ -137,9 +137,9 @@ export async function portalAccount(mark = 'Marked') {
   };
 }
 
-/** What people who are signed in can reach. `/tick` checks for itself. */
+/** What people who are signed in can reach. `/page-version` checks for itself. */
 export const personalRoutes = portalRoutes.filter(
-  (route) => !/ \/portal\/(sign-in|sso|tick|connect(?!ion))/.test(route),
+  (route) => !/ \/portal\/(sign-in|sso|page-version|connect(?!ion))/.test(route),
 );
 /** The paths of the pages among these. */
 export const personalPages = personalRoutes

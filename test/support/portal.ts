@@ -100,7 +100,7 @@ export function visitor(cookie: () => string) {
 /** Where an open page asks for its version, and the version that it shows. */
 export async function watchedOn(page: Response): Promise<[path: string, version: string]> {
   const [body] = pageIn(await page.text()).all('body');
-  return [body?.getAttribute('data-tick') ?? '', body?.getAttribute('data-version') ?? ''];
+  return [body?.getAttribute('data-version-url') ?? '', body?.getAttribute('data-version') ?? ''];
 }
 
 let people = 0;

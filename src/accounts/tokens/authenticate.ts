@@ -33,7 +33,7 @@ export const authenticate = (scope: Scope) =>
     const hash = await hashToken(value);
     c.header('RateLimit-Policy', `"token";q=${calls};w=${seconds}`);
     const isOurs =
-      known.get(hash) !== undefined || (await isRecognised(value, config(c.env).headerKeys));
+      known.get(hash) !== undefined || (await isRecognised(value, config(c.env).encryptionKeys));
     const token = await findCredential(c, hash, isOurs);
     if (!token) throw new Refusal({ kind: 'unauthenticated' });
     if (token.expiresAt && token.expiresAt <= Date.now())

@@ -66,7 +66,7 @@ export async function issueToken(
 ) {
   const { connectionId, connectionIds: ids, name, readOnly = false, expiresAt = null } = wanted;
   const scope: Scope = connectionId === undefined ? 'api' : 'ingest';
-  const value = await generateToken(scope, config(env).headerKeys, config(env).cell);
+  const value = await generateToken(scope, config(env).encryptionKeys, config(env).cell);
   const hash = await hashToken(value);
   const add = (db: Database) => ({
     before: before(db),

@@ -60,8 +60,8 @@ export async function newAccount(stack: BenchStack) {
     async pileUp(ids: string[], events: number) {
       await setPaused(ids, 'pause');
       const perCall = Math.min(250, Math.ceil(maxPerCall / ids.length));
-      for (let left = events; left > 0; left -= perCall)
-        await ingest(newEvents(Math.min(perCall, left)));
+      for (let remaining = events; remaining > 0; remaining -= perCall)
+        await ingest(newEvents(Math.min(perCall, remaining)));
       return () => setPaused(ids, 'resume');
     },
   };

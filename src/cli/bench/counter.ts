@@ -57,9 +57,9 @@ export async function requestsPerSecond(
   count: number,
 ) {
   const began = performance.now();
-  let left = count;
+  let remaining = count;
   const client = async () => {
-    while (left-- > 0) {
+    while (remaining-- > 0) {
       const reply = await fetch(url, { headers });
       await reply.arrayBuffer();
       if (!reply.ok) throw new Error(`${url} returned ${reply.status}`);

@@ -12,7 +12,7 @@ export type Key = { secret: string; value: string; file: string };
 
 const keys: { [secret: string]: [file: string, make: () => string] } = {
   OPERATOR_KEY: ['operator.key', () => randomBytes(32).toString('base64url')],
-  HEADER_KEYS: ['header.keys', () => `k1:${randomBytes(32).toString('base64')}`],
+  ENCRYPTION_KEYS: ['encryption.keys', () => `k1:${randomBytes(32).toString('base64')}`],
 };
 
 export const folderOf = (account: string, worker: string) =>
@@ -39,14 +39,14 @@ export function keepMissing(
       throw new Stopped(
         `The Worker has no ${secret} yet, and one created here would be lost. Deploy once from your own machine.`,
       );
-    const isHeaderKeys = secret === 'HEADER_KEYS';
-    if (isHeaderKeys && found.database)
+    const isEncryptionKeys = secret === 'ENCRYPTION_KEYS';
+    if (isEncryptionKeys && found.database)
       throw new Stopped(
         `The database ${plan.database} already exists, and only its old keys can decrypt what it holds. ` +
-          `Put its HEADER_KEYS into ${file}. If the database is empty, delete it instead: npx wrangler d1 delete ${plan.database}`,
+          `Put its ENCRYPTION_KEYS into ${file}. If the database is empty, delete it instead: npx wrangler d1 delete ${plan.database}`,
       );
     // An account could not move between cells with others.
-    const isShared = isHeaderKeys && plan.cell !== undefined && plan.cell !== mainCell;
+    const isShared = isEncryptionKeys && plan.cell !== undefined && plan.cell !== mainCell;
     const value = isShared ? keysOfOthers(folder, plan.origin, file) : make();
     mkdirSync(folder, { recursive: true });
     writeFileSync(file, `${value}\n`, { mode: 0o600 });
@@ -70,7 +70,7 @@ export function remindToStore(folder: string, print: (text: string) => void): vo
   writeFileSync(reminded, '');
 }
 
-/** HEADER_KEYS of a cell at the same address that was deployed from here. @throws Stopped */
+/** ENCRYPTION_KEYS of a cell at the same address that was deployed from here. @throws Stopped */
 function keysOfOthers(folder: string, origin: string | undefined, file: string): string {
   const isOfOther = (keys: string) => {
     const configuration = join(dirname(keys), 'wrangler.json');
@@ -79,10 +79,10 @@ function keysOfOthers(folder: string, origin: string | undefined, file: string):
       JSON.parse(readFileSync(configuration, 'utf8')).vars?.ORIGIN === origin
     );
   };
-  const found = globSync(join(dirname(folder), '*/header.keys')).find(isOfOther);
+  const found = globSync(join(dirname(folder), '*/encryption.keys')).find(isOfOther);
   if (found) return readFileSync(found, 'utf8').trim();
   throw new Stopped(
-    `Cells share their HEADER_KEYS, and no other cell of ${origin} has been deployed from this machine. ` +
+    `Cells share their ENCRYPTION_KEYS, and no other cell of ${origin} has been deployed from this machine. ` +
       `Put those of the cell ${mainCell} into ${file}.`,
   );
 }

@@ -14,9 +14,9 @@ export const warn = (text: string): void =>
   console.log(`! ${text[0]?.toUpperCase()}${text.slice(1)}`);
 
 /** Goes as far as a deploy can without an account, and prints its steps. @throws Stopped */
-export async function rehearse(given: Settings, cells: Cells | undefined): Promise<void> {
-  const { name = routerName, domain } = given;
-  const settings = withKept(given, {});
+export async function rehearse(chosen: Settings, cells: Cells | undefined): Promise<void> {
+  const { name = routerName, domain } = chosen;
+  const settings = withKept(chosen, {});
   const plan = planOf(settings);
   const folder = mkdtempSync(join(tmpdir(), 'fleet-dry-run-'));
   try {

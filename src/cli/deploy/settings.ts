@@ -97,19 +97,19 @@ export function settingsIn(program: Command, args: string[]): Settings {
     program.addOption(one);
   }
   refuseMisspelt(program);
-  const given = args.filter(
+  const chosen = args.filter(
     (arg, at) => arg !== '' && args[at + 1] !== '' && !/^--[\w-]+=$/.test(arg),
   );
-  return program.parse(given, { from: 'user' }).opts<Settings>();
+  return program.parse(chosen, { from: 'user' }).opts<Settings>();
 }
 
 /** A misspelt variable would leave a setting out, of which some cannot be changed later. */
 function refuseMisspelt(program: Command): void {
   const known = settings.flatMap(({ envVar = '' }) => envVar.slice(prefix.length));
   for (const [name, value] of Object.entries(process.env)) {
-    const given = name.slice(prefix.length);
-    const meant = nearest(given, known);
-    if (name.startsWith(prefix) && value && meant && !known.includes(given))
+    const chosen = name.slice(prefix.length);
+    const meant = nearest(chosen, known);
+    if (name.startsWith(prefix) && value && meant && !known.includes(chosen))
       program.error(`error: ${name} is not a setting, did you mean ${prefix}${meant}?`);
   }
 }
@@ -118,24 +118,24 @@ function refuseMisspelt(program: Command): void {
 export type DeployedVars = { [name: string]: string | undefined };
 
 /** The vars that store these settings. ORIGIN is the host alone, for the address is known later. */
-export function varsFor(given: Settings): DeployedVars {
-  const values = settings.map((one) => [one.variable, given[nameOf(one)]]);
+export function varsFor(chosen: Settings): DeployedVars {
+  const values = settings.map((one) => [one.variable, chosen[nameOf(one)]]);
   return Object.fromEntries(values.filter(([variable, value]) => variable && value));
 }
 
 /** These settings, completed with those of the deployed Worker. */
-export function withKept(given: Settings, vars: DeployedVars): Settings {
+export function withKept(chosen: Settings, vars: DeployedVars): Settings {
   const host = URL.parse(vars.ORIGIN ?? '')?.host;
   const kept = {
     ...Object.fromEntries(settings.map((one) => [nameOf(one), vars[one.variable]])),
     domain: host?.endsWith('.workers.dev') && !vars.CELL ? undefined : host,
   };
-  const all = Object.entries({ ...kept, ...given });
+  const all = Object.entries({ ...kept, ...chosen });
   return Object.fromEntries(all.filter(([, value]) => value !== undefined && value !== none));
 }
 
 /** Each setting with its value, as lines; `initial` are the vars of a Worker without them. */
-export const inLines = (given: Settings, initial: DeployedVars): string =>
+export const inLines = (chosen: Settings, initial: DeployedVars): string =>
   settings
-    .map((one) => `\n    ${one.long}: ${given[nameOf(one)] ?? initial[one.variable] ?? 'not set'}`)
+    .map((one) => `\n    ${one.long}: ${chosen[nameOf(one)] ?? initial[one.variable] ?? 'not set'}`)
     .join('');

@@ -92,16 +92,16 @@ export async function startStack({
   };
 }
 
-/** A cell's secrets, made at the first start. All cells share HEADER_KEYS. */
+/** A cell's secrets, made at the first start. All cells share ENCRYPTION_KEYS. */
 function secretsOf(directory: string, cell = mainCell) {
   const file = join(directory, cell === mainCell ? 'secrets.env' : `secrets-${cell}.env`);
   if (!existsSync(file)) {
     const operatorKey = randomBytes(32).toString('base64url');
-    const headerKeys =
+    const encryptionKeys =
       cell === mainCell
         ? `local:${randomBytes(32).toString('base64')}`
-        : secretsOf(directory).secrets.HEADER_KEYS;
-    writeFileSync(file, `OPERATOR_KEY=${operatorKey}\nHEADER_KEYS=${headerKeys}\n`, {
+        : secretsOf(directory).secrets.ENCRYPTION_KEYS;
+    writeFileSync(file, `OPERATOR_KEY=${operatorKey}\nENCRYPTION_KEYS=${encryptionKeys}\n`, {
       mode: 0o600,
     });
   }

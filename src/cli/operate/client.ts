@@ -71,10 +71,10 @@ export function operatorOf({ baseUrl, operatorKey, cell }: Service): Operator {
   const page = (call: string, { query = {}, body, headers: more, ...ids }: AnyAsked) => {
     const [method = '', path = ''] = call.split(' ');
     const filled = path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(ids[name])));
-    const given = Object.entries(query).flatMap(([name, value]) =>
+    const parameters = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, value]],
     );
-    const url = `${baseUrl}/operator${filled}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`;
+    const url = `${baseUrl}/operator${filled}${parameters.length > 0 ? `?${new URLSearchParams(parameters)}` : ''}`;
     const init = {
       method,
       headers: { ...headers, ...more },

@@ -27,11 +27,11 @@ export function serviceAt(givenUrl?: string, givenCell?: string): Service {
     );
   const { FLEET_OPERATOR_KEY: plain, [keyVariable(cell ?? mainCell)]: ofCell } = process.env;
   const ofMain = cell ? (ofCell ?? plain) : (plain ?? ofCell);
-  const given = cell && cell !== mainCell ? ofCell : ofMain;
+  const key = cell && cell !== mainCell ? ofCell : ofMain;
   if (cell && local && !local.cells && baseUrl === local.baseUrl)
     throw new ApiError('.local is of an earlier version. Run npm start -- --fresh --cells main,eu');
   const ofLocal = cell ? local?.cells?.[cell] : local?.operatorKey;
-  const operatorKey = given ?? (baseUrl === local?.baseUrl ? ofLocal : undefined);
+  const operatorKey = key ?? (baseUrl === local?.baseUrl ? ofLocal : undefined);
   if (!operatorKey)
     throw new ApiError(
       `Set ${keyVariable(cell)} to the OPERATOR_KEY of the ${cell ? 'cell' : 'service'}`,

@@ -59,12 +59,14 @@ async function toTheEnd(
   id: string,
   { deletion }: DeletionProgress,
 ): Promise<object> {
-  for (let left = deletion; left; ) {
-    if (left.problem)
-      throw new ApiError(`It fails, and is tried again every ten minutes: ${left.problem}`);
+  for (let remaining = deletion; remaining; ) {
+    if (remaining.problem)
+      throw new ApiError(`It fails, and is tried again every ten minutes: ${remaining.problem}`);
     if (process.stderr.isTTY)
-      console.error(printable(`${left.step} (${left.stepsDone + 1} of ${left.steps})`));
-    left = (await operator.call('POST /deletions/:id/continue', { id })).deletion;
+      console.error(
+        printable(`${remaining.step} (${remaining.stepsDone + 1} of ${remaining.steps})`),
+      );
+    remaining = (await operator.call('POST /deletions/:id/continue', { id })).deletion;
   }
   return { id, deleted: true };
 }

@@ -88,14 +88,14 @@ export function derived(group: string, [usage, call, fixed, description]: Derive
   return command.action(async () => {
     const { registeredArguments, processedArgs } = command;
     const args = new Map(registeredArguments.map((one, at) => [one.name(), processedArgs[at]]));
-    const given = command.opts();
+    const chosen = command.opts();
     const body: { [name: string]: unknown } = { ...fixed };
     for (const { name, schema } of fields) {
       const option = options.get(name)?.attributeName();
-      const value = option ? given[option] : args.get(name);
+      const value = option ? chosen[option] : args.get(name);
       if (value !== undefined) body[name] = await typedValue(name, schema, value);
     }
-    const id = args.get('id') ?? (owner && given[new Option(`--${owner}`).attributeName()]);
+    const id = args.get('id') ?? (owner && chosen[new Option(`--${owner}`).attributeName()]);
     const asked = {
       ...(id !== undefined && { id }),
       [operation.requestBody ? 'body' : 'query']: body,

@@ -40,7 +40,7 @@ function shapeOf({ cell, ...report }: StatusReport & { cell?: string }): object 
     connections,
     ...rest
   } = report;
-  const { uncovered, deletions, moves, headerKeys, ...pending } = rest;
+  const { uncovered, deletions, moves, encryptionKeys, ...pending } = rest;
   return {
     ...(cell && { cell }),
     service: problem ?? warning ?? 'healthy',
@@ -68,9 +68,9 @@ function shapeOf({ cell, ...report }: StatusReport & { cell?: string }): object 
     'deletions that fail': deletions.map(({ accountId, ...deletion }) => deletion),
     'accounts that are being moved': moves.map(({ isOverdue, ...move }) => move),
     // One key has encrypted everything, unless keys are being rotated.
-    'keys of HEADER_KEYS':
-      headerKeys.length > 1
-        ? headerKeys.map((one) => ({ key: one.key, encrypts: one.encrypts, is: useOf(one) }))
+    'keys of ENCRYPTION_KEYS':
+      encryptionKeys.length > 1
+        ? encryptionKeys.map((one) => ({ key: one.key, encrypts: one.encrypts, is: useOf(one) }))
         : [],
   };
 }

@@ -41,8 +41,8 @@ const Token = v.object({ token: v.string() });
 
 /** The headers with wrangler's credentials. @throws Stopped */
 export async function credentials(wrangler: Wrangler): Promise<Headers> {
-  const given = process.env.CLOUDFLARE_API_TOKEN;
-  if (given) return { authorization: `Bearer ${given}` };
+  const token = process.env.CLOUDFLARE_API_TOKEN;
+  if (token) return { authorization: `Bearer ${token}` };
   const output = await wrangler(['auth', 'token', '--json']);
   const isSignedIn = output.ok || !/not logged in/i.test(output.text);
   const reply = isSignedIn && JSON.parse(must('Signing in to Cloudflare', output).out);

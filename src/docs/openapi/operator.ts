@@ -99,7 +99,7 @@ const pathParameter = (name: string): Parameter => ({
 });
 
 /** Where a provider's webhook makes a pull due. */
-const ring: Operation = {
+const providerWebhook: Operation = {
   call: 'post /providers/{connectionId}/webhook',
   security: 'none',
   summary: "Make a pull due, as the provider's webhook",
@@ -158,7 +158,7 @@ const groups: { [tag: string]: [about: string, Record<string, Declared>, Operati
   Connections: [
     'Their data sources, and what these hold.',
     connections.connectionOperations,
-    { ring },
+    { ring: providerWebhook },
   ],
   Tokens: ['API tokens and ingest keys.', accounts.tokenOperations],
   Deliveries: ['Deliveries of notifications to webhooks.', webhooks.webhookOperations],

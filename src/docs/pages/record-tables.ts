@@ -1,6 +1,6 @@
+import { usable } from '../../fleet/lists/clean.ts';
 import type { Fields } from '../../fleet/lists/field.ts';
 import { evidenceFile, place, vehiclePlace } from '../../fleet/lists/field-objects.ts';
-import { usable } from '../../fleet/lists/mend.ts';
 import { exampleInRecord } from '../../fleet/lists/record.ts';
 import { recordKinds } from '../../fleet/lists/registry.ts';
 import { capital } from '../../platform/text.ts';
@@ -31,7 +31,7 @@ function section(title: string, component: string, fields: Fields): string {
     const { [name]: schema = {} } = properties;
     const { [name]: field } = fields;
     const type = schema.anyOf?.find((one) => one.type !== 'null') ?? schema;
-    const used = (value: unknown) => field && usable(field.input, field.mend, value);
+    const used = (value: unknown) => field && usable(field.input, field.clean, value);
     const example = code(JSON.stringify(field ? exampleInRecord(field) : type.const));
     return [
       code(name),

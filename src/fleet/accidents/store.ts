@@ -1,5 +1,10 @@
 import { eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
-import { type Database, listOf, type Results, refuseUnless } from '../../platform/db/database.ts';
+import {
+  columnList,
+  type Database,
+  type Results,
+  refuseUnless,
+} from '../../platform/db/database.ts';
 import { accidents } from '../../platform/db/schema/fleet.ts';
 import { type Failure, Refusal } from '../../platform/errors.ts';
 import { groupKeysOfVehicle } from '../lists/group-keys.ts';
@@ -105,10 +110,10 @@ export function storeAccidents(db: Database, all: ToStore[]) {
     ),
     // Raw: any number of rows by one parameter.
     stored: db.run(sql`
-      insert into accidents (${listOf(names(columns))})
+      insert into accidents (${columnList(names(columns))})
       select ${sql.join(values, sql`, `)} from json_each(${rows}) r where true
       on conflict (id) do update set
-        ${listOf(names(changing), (name) => sql`${name} = excluded.${name}`)}`),
+        ${columnList(names(changing), (name) => sql`${name} = excluded.${name}`)}`),
   };
 }
 

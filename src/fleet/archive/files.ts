@@ -143,12 +143,12 @@ export const deleteFiles = ({ bucket, day }: Folder, files: StoredFile[]): Promi
 /** Deletes what interrupted work left: files of which the catalogued ones have all records. */
 export async function tidy(folder: Folder, parts: Part[]): Promise<void> {
   const known = new Set(parts.map(({ file }) => file));
-  const left = (await filesOf(folder)).filter(({ file }) => !known.has(file));
-  if (left.length === 0) return;
+  const remaining = (await filesOf(folder)).filter(({ file }) => !known.has(file));
+  if (remaining.length === 0) return;
   const idsIn = async ({ file }: StoredFile) =>
     (await readPart(folder, file, ['id'])).map(({ id }) => id);
   const ids = new Set<unknown>();
   for (const part of parts) for (const one of await idsIn(part)) ids.add(one);
-  for (const file of left)
+  for (const file of remaining)
     if ((await idsIn(file)).every((one) => ids.has(one))) await deleteFiles(folder, [file]);
 }

@@ -2,7 +2,7 @@ import { inArray, sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, int, jsonList, transaction } from '../../platform/db/database.ts';
 import { ofActiveAccount } from '../../platform/db/guard.ts';
-import { leads } from '../../platform/db/leads.ts';
+import { hasId } from '../../platform/db/has-id.ts';
 import { comparePositions, selected } from '../../platform/db/pages.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
@@ -73,7 +73,7 @@ async function daysToMove(
     const select = db.all<{ connectionId: string; accountId: string; oldest: number }>(sql`
       select connectionId, accountId, min(oldest) as oldest from (
         select id as connectionId, account_id as accountId,
-          (select min(${order}) from ${kind.table} t where ${leads(sql`t.connection_id`, sql`c.id`)}) as oldest
+          (select min(${order}) from ${kind.table} t where ${hasId(sql`t.connection_id`, sql`c.id`)}) as oldest
         from connections c where ${kind.name} || id not in ${jsonList(failed)}
           and not exists (select 1 from deletions d where d.id in (c.id, c.account_id))
           and ${ofActiveAccount(sql`c.account_id`)})
@@ -101,9 +101,9 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   const hot = await someRows(move);
   if (hot.length === 0) return false;
   const parts = await catalogued(db, day);
-  const twins = await twinsOf(move, parts, hot, known);
+  const archivedCopies = await archivedCopiesOf(move, parts, hot, known);
   const versions = hot.map((row): Version => {
-    const twin = twins.get(row.id);
+    const twin = archivedCopies.get(row.id);
     return { row, twin, newer: twin ? newerOf(kind, twin.row, row) : row };
   });
   const different = versions.filter(({ newer, twin }) => newer !== twin?.row);
@@ -127,9 +127,9 @@ async function moveSome(move: Move, known: KnownFiles): Promise<boolean> {
   return true;
 }
 
-type Twin = { row: ArchivedRow; at: number };
+type ArchivedCopy = { row: ArchivedRow; at: number };
 
-type Version = { row: ArchivedRow; twin: Twin | undefined; newer: ArchivedRow };
+type Version = { row: ArchivedRow; twin: ArchivedCopy | undefined; newer: ArchivedRow };
 
 async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<ArchivedRow[]> {
   const order = orderOf(kind);
@@ -139,7 +139,7 @@ async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<Arch
     // Raw as in pages of lists: in a table known only at run time, as D1 stores it.
     const select = db.all<ArchivedRow>(sql`
       select ${selected(kind.stored)} from ${kind.table}
-      where ${leads(sql`connection_id`, sql`${day.connectionId}`)} and ${order} < ${(day.day + 1) * dayMs}
+      where ${hasId(sql`connection_id`, sql`${day.connectionId}`)} and ${order} < ${(day.day + 1) * dayMs}
         and (${order}, id) > (${after.sort}, ${after.id})
       order by ${order}, id limit ${rowsPerStatement}`);
     const found = await transaction(db, select);
@@ -169,31 +169,31 @@ type KnownFiles = Map<string, Float64Array>;
 const endOf = (id: unknown): number => Number.parseInt(String(id).slice(-12), 16);
 
 /** The archived versions of these records on this day, by id. */
-async function twinsOf(
+async function archivedCopiesOf(
   move: Move,
   parts: Part[],
   hot: ArchivedRow[],
   known: KnownFiles,
-): Promise<Map<unknown, Twin>> {
+): Promise<Map<unknown, ArchivedCopy>> {
   const ids = new Set(hot.map(({ id }) => id));
   const ends = new Set([...ids].map(endOf));
   const endsIn = async (file: string) =>
     Float64Array.from((await readPart(move, file, ['id'])).map(({ id }) => endOf(id)));
-  const twins = new Map<unknown, Twin>();
+  const archivedCopies = new Map<unknown, ArchivedCopy>();
   for (const [at, { file }] of parts.entries()) {
     const inFile = known.get(file) ?? (await endsIn(file));
     known.set(file, inFile);
     if (inFile.some((end) => ends.has(end)))
-      for (const row of await readRowsOf(move, file, ids)) twins.set(row.id, { row, at });
+      for (const row of await readRowsOf(move, file, ids)) archivedCopies.set(row.id, { row, at });
   }
-  return twins;
+  return archivedCopies;
 }
 
 async function writeVersions(move: Move, parts: Part[], versions: Version[]): Promise<Part[]> {
   const { kind, sizes } = move;
   const added = Map.groupBy(
     versions.map(({ newer }) => newer),
-    (row) => placeIn(parts, placeOf(kind, row), sizes),
+    (row) => indexIn(parts, placeOf(kind, row), sizes),
   );
   const without = new Set(versions.flatMap(({ row, twin }) => (twin ? [row.id] : [])));
   const changed = new Set([...added.keys(), ...versions.flatMap(({ twin }) => twin?.at ?? [])]);
@@ -214,10 +214,10 @@ async function writeVersions(move: Move, parts: Part[], versions: Version[]): Pr
 }
 
 /** The place of a row's file: a further one if it comes after all, and the last is half full. */
-function placeIn(parts: Part[], place: Position, sizes: Sizes): number {
+function indexIn(parts: Part[], position: Position, sizes: Sizes): number {
   const last = parts.at(-1);
   const isFull = last && Math.max(last.rows / sizes.part, last.bytes / maxCharacters) > 0.5;
-  if (!last || (isFull && comparePositions(last.last, place) < 0)) return parts.length;
-  const at = parts.findLastIndex(({ first }) => comparePositions(first, place) <= 0);
+  if (!last || (isFull && comparePositions(last.last, position) < 0)) return parts.length;
+  const at = parts.findLastIndex(({ first }) => comparePositions(first, position) <= 0);
   return Math.max(0, at);
 }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Position } from '../../platform/db/cursor.ts';
 import { type Database, jsonList } from '../../platform/db/database.ts';
 import { type Caller, connectionsBeingDeleted, isWithin } from '../../platform/db/guard.ts';
-import { leads } from '../../platform/db/leads.ts';
+import { hasId } from '../../platform/db/has-id.ts';
 import {
   maxPageBytes,
   type Page,
@@ -141,7 +141,7 @@ function anyLate(
     with leads (id) as (${'value' in all ? sql`select ${all.value}` : all.values})
     select exists (
       select 1 from leads cross join ${table}
-      on ${leads(sql`${all.column}`, sql`leads.id`)}
+      on ${hasId(sql`${all.column}`, sql`leads.id`)}
         and ${columns[order]} < (${newestDay(wanted)} + 1) * ${dayMs}) as late`);
 }
 
@@ -153,7 +153,7 @@ async function keepNewer(
   stored: Stored,
 ): Promise<void> {
   const archived = new Map(stored.rows.map((row) => [String(row.id), row]));
-  const twins = await readAsCaller(
+  const hotCopies = await readAsCaller(
     env,
     caller,
     (db) =>
@@ -164,10 +164,10 @@ async function keepNewer(
           and +account_id = ${caller.accountId}`),
     connectionId,
   );
-  const known = new Set(twins.map(({ id }) => id));
+  const known = new Set(hotCopies.map(({ id }) => id));
   if (hot.rows.some(({ id }) => archived.has(String(id)) && !known.has(id)))
     throw new PartGone(kind.name);
-  for (const late of twins) {
+  for (const late of hotCopies) {
     const { id } = late;
     const old = archived.get(String(id));
     if (!old) continue;

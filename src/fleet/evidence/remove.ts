@@ -1,6 +1,6 @@
 import { and, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
 import { jsonList, transaction } from '../../platform/db/database.ts';
-import { leads } from '../../platform/db/leads.ts';
+import { hasId } from '../../platform/db/has-id.ts';
 import { evidence } from '../../platform/db/schema/evidence.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, minuteMs } from '../../platform/durations.ts';
@@ -58,7 +58,7 @@ export const ofConnection = (id: string): SQL => eq(evidence.connectionId, id);
 /** The evidence of the accidents that name a driver, or name nobody and happened on their trips. */
 export const ofDriver = (id: string): SQL => sql`(
   accident_id in (select id from accidents where driver_id = ${id})
-  or ${duringTrips(sql`select vehicle_id, started_at, ended_at from trips where ${leads(sql`driver_id`, sql`${id}`)}`)})`;
+  or ${duringTrips(sql`select vehicle_id, started_at, ended_at from trips where ${hasId(sql`driver_id`, sql`${id}`)}`)})`;
 
 /** The evidence of accidents that name nobody and happened on trips, given as rows of the archive. */
 export const onTrips = (rows: ArchivedRow[]): SQL => {

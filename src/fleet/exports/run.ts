@@ -102,8 +102,8 @@ async function writeNext(
   one: Export,
   budget: Budget,
 ) {
-  const { id, accountId, wanted, place } = one;
-  const at = place.list ?? 0;
+  const { id, accountId, wanted, place: position } = one;
+  const at = position.list ?? 0;
   const resource = lists.find(({ list }) => list.path === `/${wanted.lists[at]}`);
   if (!resource) throw new Error('An export names no list'); // of another version of the service
   const { list, itemFields: columns } = resource;
@@ -147,14 +147,20 @@ async function writeNext(
 }
 
 async function readItems(env: Env, one: Export, list: List, budget: Budget) {
-  const left = maxExportRecords - one.records;
+  const remaining = maxExportRecords - one.records;
   const items: object[] = [];
   let characters = 0;
   let next: ExportPlace | undefined = one.place;
-  for (let pages = 0; next && items.length < left; pages++) {
+  for (let pages = 0; next && items.length < remaining; pages++) {
     if (pages >= pagesPerPiece || characters >= pieceCharacters || (pages > 0 && !isLeft(budget)))
       return { items, next };
-    const page: Page = await readPage(env, one, list, next, Math.min(perPage, left - items.length));
+    const page: Page = await readPage(
+      env,
+      one,
+      list,
+      next,
+      Math.min(perPage, remaining - items.length),
+    );
     items.push(...page.items);
     characters += JSON.stringify(page.items).length;
     next = page.next;
@@ -168,20 +174,20 @@ async function readPage(
   env: Env,
   { accountId, wanted }: Export,
   list: List,
-  place: ExportPlace,
+  position: ExportPlace,
   limit: number,
 ): Promise<Page> {
   const { from = '1970-01-01', to = '9999-12-31' } = wanted;
   const ofAccount = list.path === '/connections';
-  const isBegun = ofAccount || place.cursor;
+  const isBegun = ofAccount || position.cursor;
   const connection = isBegun
-    ? place.connection
-    : await connectionAfter(env, accountId, place.connection);
+    ? position.connection
+    : await connectionAfter(env, accountId, position.connection);
   if (!connection && !ofAccount) return { items: [] };
   const query = {
     limit: [String(limit)],
     ...(list.range && { from: [from], to: [to] }),
-    ...(place.cursor && { cursor: [place.cursor] }),
+    ...(position.cursor && { cursor: [position.cursor] }),
   };
   const read = readList(env, operatorIn(accountId), list, { connectionId: connection?.id, query });
   const { items, next: cursor } = await read.catch(
@@ -191,7 +197,10 @@ async function readPage(
     },
   );
   const isLast = ofAccount && !cursor;
-  return { items: items as object[], ...(!isLast && { next: { ...place, connection, cursor } }) }; // of a list
+  return {
+    items: items as object[],
+    ...(!isLast && { next: { ...position, connection, cursor } }),
+  }; // of a list
 }
 
 async function connectionAfter(

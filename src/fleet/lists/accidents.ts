@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import * as v from 'valibot';
+import { hasId } from '../../platform/db/has-id.ts';
 import { recordId } from '../../platform/db/ids.ts';
-import { leads } from '../../platform/db/leads.ts';
 import { accidents as table } from '../../platform/db/schema/fleet.ts';
 import { QueryBoolean, QueryList, QueryText } from '../../platform/query.ts';
 import { drivers } from './drivers.ts';
@@ -22,7 +22,7 @@ import {
   vin,
 } from './field-types.ts';
 import { atLeast, atMost, equals, matching, oneOf } from './filters.ts';
-import { type ListDeclaration, listOf } from './list.ts';
+import { declareList, type ListDeclaration } from './list.ts';
 import { recordKind, sourceIdText } from './record.ts';
 import { exampleConnectionId, listed, stamps } from './resource.ts';
 import { vehicles } from './vehicles.ts';
@@ -168,12 +168,12 @@ export const accidents = {
 };
 
 /** Stands for accidents that are assigned to nobody. */
-export const nobody = 'nobody';
+export const unassigned = 'nobody';
 
 const among = (values: string[]) => sql`(select value from json_each(${JSON.stringify(values)}))`;
 
 /** The same list for the portal, with a filter for open ones. */
-export const accidentsByState = listOf(item, table, {
+export const accidentsByState = declareList(item, table, {
   ...list,
   filters: {
     ...list.filters,
@@ -189,7 +189,7 @@ export const accidentsByState = listOf(item, table, {
       QueryText,
       {
         where: (column, email) =>
-          email === nobody ? sql`${column} is null` : sql`${column} = ${email}`,
+          email === unassigned ? sql`${column} is null` : sql`${column} = ${email}`,
       },
     ),
     vehicles: matching(
@@ -208,7 +208,7 @@ export const accidentsByState = listOf(item, table, {
       {
         where: (column, id) => sql`exists (
         select 1 from vehicles v cross join trips t on t.id = (
-          select id from trips where ${leads(sql`vehicle_id`, sql`v.id`)} and started_at <= accidents.event_time
+          select id from trips where ${hasId(sql`vehicle_id`, sql`v.id`)} and started_at <= accidents.event_time
           order by started_at desc limit 1)
         where v.id in (select ${column} union all
             select id from vehicles where account_id = accidents.account_id and vin = accidents.vin)

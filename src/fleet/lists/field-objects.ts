@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { Timestamp, timestamp } from '../../platform/fields.ts';
+import { cleanMembers, usable } from './clean.ts';
 import { type Field, type Fields, type Members, optional } from './field.ts';
 import { choice, field, httpsUrl, number, scale, text, time } from './field-types.ts';
-import { mendMembers, usable } from './mend.ts';
 
 /** The members of a location. */
 export const place = {
@@ -75,7 +75,7 @@ const objectOf = <I extends v.GenericSchema, O extends v.GenericSchema>(
   const holds = each(members, (member) => member.holds) as Members; // each of them is a scalar
   return field(holds, input, output, [description, each(members, ({ example }) => example)], {
     read: (stored: string) => ({ ...none, ...JSON.parse(stored) }),
-    mend: mendMembers(members),
+    clean: cleanMembers(members),
   });
 };
 
@@ -136,10 +136,10 @@ export const evidence = (description: string) => {
   const example = [each(evidenceFile, (member) => member.example)];
   return field(holds, Files, Files, [description, example], {
     most: `At most ${maxEvidence}.`,
-    mend: (value) => {
+    clean: (value) => {
       const files = [value]
         .flat()
-        .map((one) => usable(EvidenceInput, mendMembers(evidenceFile), one));
+        .map((one) => usable(EvidenceInput, cleanMembers(evidenceFile), one));
       const good = files.filter((file) => file !== undefined).slice(0, maxEvidence);
       return good.length > 0 ? good : undefined;
     },

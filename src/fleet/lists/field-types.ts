@@ -19,18 +19,18 @@ import {
   QueryInteger,
   QueryText,
 } from '../../platform/query.ts';
-import type { Field, Holds, Referable } from './field.ts';
 import {
+  cleanBoolean,
+  cleanList,
+  cleanNumber,
   cleanText,
+  cleanTime,
+  cleanWord,
   cutText,
   isBlank,
   jsonBytes,
-  mendBoolean,
-  mendList,
-  mendNumber,
-  mendTime,
-  mendWord,
-} from './mend.ts';
+} from './clean.ts';
+import type { Field, Holds, Referable } from './field.ts';
 import { isIdentifier, isNothing, withoutInvisible } from './nothing.ts';
 import { upperVin, vinOf } from './vin.ts';
 
@@ -42,7 +42,7 @@ export const field = <I extends v.GenericSchema, O extends v.GenericSchema>(
   input: I,
   output: O,
   [description, example]: Words<unknown>,
-  more: Partial<Pick<Field, 'read' | 'query' | 'most' | 'mend'>> = {},
+  more: Partial<Pick<Field, 'read' | 'query' | 'most' | 'clean'>> = {},
 ): Field<v.InferInput<I>, v.InferOutput<I>, v.InferOutput<O>, 'given'> => ({
   description,
   example,
@@ -87,7 +87,7 @@ const Bounded = (min: number, max: number) =>
 export const text = (max: number, ...words: Words) =>
   field('text', v.pipe(Characters(max), Something), v.string(), words, {
     query: QueryText,
-    mend: cutText(max),
+    clean: cutText(max),
   });
 
 /** Text that identifies something, such as a number plate: it would be wrong if it were cut. */
@@ -95,7 +95,7 @@ export const identifier = (max: number, ...words: Words) => ({
   ...text(max, ...words),
   input: Identifier(max),
   query: QueryIdentifier,
-  mend: cleanText,
+  clean: cleanText,
 });
 
 const OfBytes = (max: number) => withinBytes<string>(max + 2, `can be at most ${max} bytes`); // of which two are quotes
@@ -105,7 +105,7 @@ export const shortText = (max: number, ...words: Words) => ({
   ...text(max, ...words),
   input: v.pipe(Characters(max), OfBytes(max), Something),
   most: `At most ${max} bytes.`,
-  mend: cutText(max, max + 2),
+  clean: cutText(max, max + 2),
 });
 
 /** The most bytes of a VIN, some of which are longer than the standard's 17 characters. */
@@ -115,7 +115,7 @@ export const maxVinBytes = 40;
 export const vin = (description: string) => {
   const short = shortText(maxVinBytes, description, '1FUJGLDR5CLBP8834');
   const input = v.pipe(Characters(maxVinBytes), OfBytes(maxVinBytes), v.transform(vinOf));
-  return { ...short, input, query: QueryVin, mend: cleanText };
+  return { ...short, input, query: QueryVin, clean: cleanText };
 };
 
 const QueryIdentifier = v.pipe(
@@ -130,7 +130,7 @@ const QueryVin = v.pipe(
 );
 
 export const email = (...words: Words) =>
-  field('text', EmailAddress, v.string(), words, { mend: cleanText });
+  field('text', EmailAddress, v.string(), words, { clean: cleanText });
 
 /** An absolute https URL of at most `max` characters. The limit is not in the contract. */
 export const httpsUrl = (max: number, ...words: Words) => {
@@ -143,7 +143,7 @@ export const httpsUrl = (max: number, ...words: Words) => {
   );
   return field('text', Address, v.pipe(v.string(), v.url()), words, {
     most: `At most ${max.toLocaleString('en')} characters.`,
-    mend: cleanText,
+    clean: cleanText,
   });
 };
 
@@ -154,13 +154,13 @@ type ListLimits = { max: number; length: number; bytes: number };
 export const tooManyValues = 101;
 
 export const texts = (limits: ListLimits, ...words: Words<string[]>) =>
-  listOf(v.pipe(NotEmpty, Printable), limits, words);
+  arrayOf(v.pipe(NotEmpty, Printable), limits, words);
 
 export const emails = (limits: ListLimits, ...words: Words<string[]>) =>
-  listOf(EmailAddress, limits, words);
+  arrayOf(EmailAddress, limits, words);
 
 /** The limits are not in the contract, so that they can follow what fleets need. */
-const listOf = <S extends v.GenericSchema<string>>(
+const arrayOf = <S extends v.GenericSchema<string>>(
   each: S,
   { max, length, bytes }: ListLimits,
   words: Words<string[]>,
@@ -178,7 +178,7 @@ const listOf = <S extends v.GenericSchema<string>>(
   return field(['text'], Values, v.array(v.string()), words, {
     read: JSON.parse,
     most: `At most ${max}, each of at most ${length} characters, and ${size}.`,
-    mend: mendList(Value, max, bytes),
+    clean: cleanList(Value, max, bytes),
   });
 };
 
@@ -186,12 +186,12 @@ const withinBytes = <T extends string | string[]>(max: number, message: string) 
   v.check((value: T) => jsonBytes(value) <= max, message);
 
 export const number = (min: number, max: number, ...words: Words<number>) =>
-  field('number', Bounded(min, max), v.number(), words, { mend: mendNumber(min, max) });
+  field('number', Bounded(min, max), v.number(), words, { clean: cleanNumber(min, max) });
 
 /** A number of which providers may send the negative. */
 export const magnitude = (max: number, ...words: Words<number>) => ({
   ...number(0, max, ...words),
-  mend: (value: unknown) => Math.abs(Number(mendNumber(-max, max)(value) ?? Number.NaN)),
+  clean: (value: unknown) => Math.abs(Number(cleanNumber(-max, max)(value) ?? Number.NaN)),
 });
 
 /** A whole number. The bounds are not in the contract, so that they can be widened. */
@@ -203,7 +203,7 @@ export const integer = (min: number, max: number, ...words: Words<number>) => {
     v.metadata({ type: 'integer', minimum: min, maximum: max }),
   );
   const query = QueryInteger(min, max);
-  return field('integer', Integer, Whole, words, { query, mend: mendNumber(min, max) });
+  return field('integer', Integer, Whole, words, { query, clean: cleanNumber(min, max) });
 };
 
 /** A whole number on a scale that is part of the contract, from `min` to `max`. */
@@ -216,20 +216,20 @@ export const boolean = (...words: Words<boolean>) =>
   field('boolean', v.boolean(), v.boolean(), words, {
     read: Boolean,
     query: QueryBoolean,
-    mend: mendBoolean,
+    clean: cleanBoolean,
   });
 
 const someTime = '2026-11-20T20:00:00.000Z';
 
 /** A time, at most a day ahead: RFC 3339 in records and lists, milliseconds since 1970 in D1. */
 export const time = (description: string, example = someTime) =>
-  field('time', PastTime, UtcTime, [description, example], { read: timestamp, mend: mendTime });
+  field('time', PastTime, UtcTime, [description, example], { read: timestamp, clean: cleanTime });
 
 export const choice = <const T extends string>(values: readonly T[], ...words: Words<T>) => {
   const message = `must be ${alternatives(values)}`;
   return field('text', v.picklist(values, message), v.picklist(values), words, {
     query: QueryChoice(values, message),
-    mend: mendWord(Object.fromEntries(values.map((value) => [value, value]))),
+    clean: cleanWord(Object.fromEntries(values.map((value) => [value, value]))),
   });
 };
 
@@ -244,7 +244,7 @@ export const code = <const T extends number>(
   const Code = OneOf(values, message);
   return field('integer', Code, Code, words, {
     query: QueryCode(values, message),
-    mend: mendWord(meanings),
+    clean: cleanWord(meanings),
   });
 };
 
@@ -263,7 +263,7 @@ export const reference = (
   ...field('uuid', Identifier(200), Uuid, [description, refersTo.itemExample.id], {
     query: QueryIds,
   }),
-  mend: cleanText,
+  clean: cleanText,
   use: 'reference',
   refersTo,
 });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { AccountTable } from '../../platform/db/schema/types.ts';
 import type { QuerySchema } from '../../platform/query.ts';
-import type { Mend } from './mend.ts';
+import type { Clean } from './clean.ts';
 
 /** A field of a resource: its form in records (`In`), in D1 (`Kept`) and in lists (`Shown`). */
 export type Field<In = unknown, Kept = unknown, Shown = unknown, U extends Use = Use> = {
@@ -13,7 +13,7 @@ export type Field<In = unknown, Kept = unknown, Shown = unknown, U extends Use =
   /** Converts the value in a record to that in D1. */
   input: v.GenericSchema<In, unknown>;
   /** What can be used of a value that `input` refuses. */
-  mend?: Mend;
+  clean?: Clean;
   output: v.GenericSchema<Shown>;
   use: U;
   holds: Holds;

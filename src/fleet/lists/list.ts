@@ -57,7 +57,7 @@ export type Item<F extends Fields> = {
 };
 
 /** Makes the list of `fields`, whose columns are in `table` under their names. */
-export function listOf<F extends Fields>(
+export function declareList<F extends Fields>(
   fields: F,
   table: AccountTable,
   {

@@ -4,7 +4,7 @@ import type { AccountTable } from '../../platform/db/schema/types.ts';
 import { derived, type Fields, fixed, optional } from './field.ts';
 import { identifier, time, uuid } from './field-types.ts';
 import { indexed } from './filters.ts';
-import { itemOf, type ListDeclaration, listOf } from './list.ts';
+import { declareList, itemOf, type ListDeclaration } from './list.ts';
 import { type RecordDeclaration, recordKind, sourceIdText } from './record.ts';
 
 /** Declares a kind of record that is stored and listed: all else follows. It needs a migration. */
@@ -38,7 +38,7 @@ export function listed<const K extends string, F extends Fields>(
   table: AccountTable,
   list: ListDeclaration<keyof F & string>,
 ) {
-  return { kind, description, table, list: listOf(fields, table, list), ...itemOf(fields) };
+  return { kind, description, table, list: declareList(fields, table, list), ...itemOf(fields) };
 }
 
 export const exampleConnectionId = '01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7';

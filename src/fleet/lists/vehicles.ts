@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { vehicles as table } from '../../platform/db/schema/fleet.ts';
+import { cutText } from './clean.ts';
 import { derivable, internal, optional, orElse } from './field.ts';
 import { vehicleLocation } from './field-objects.ts';
 import { choice, identifier, integer, number, shortText, text, texts, vin } from './field-types.ts';
 import { equals, indexed } from './filters.ts';
 import { storedGroupKeys } from './group-keys.ts';
-import { cutText } from './mend.ts';
 import { byExternalId, externalId, resource } from './resource.ts';
 import { searchKeys } from './search-keys.ts';
 

@@ -1,6 +1,6 @@
 import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
 import { type Database, int } from '../../platform/db/database.ts';
-import { leads } from '../../platform/db/leads.ts';
+import { hasId } from '../../platform/db/has-id.ts';
 import { eventCounting, eventCountsDue } from '../../platform/db/schema/trends.ts';
 import { hourMs, minuteMs } from '../../platform/durations.ts';
 
@@ -107,7 +107,7 @@ function countHours(db: Database, due: SQL) {
 /** SQL for the ids of the events of an account that an hour counts. */
 export const eventsOf = (accountId: SQL, hour: SQL): SQL => sql`
   select s.id from connections c cross join safety_events s
-  on ${leads(sql`s.connection_id`, sql`c.id`)} and s.started_at >= ${hour} * ${int(hourMs)}
+  on ${hasId(sql`s.connection_id`, sql`c.id`)} and s.started_at >= ${hour} * ${int(hourMs)}
     and s.started_at < (${hour} + 1) * ${int(hourMs)}
   where c.account_id = ${accountId} limit ${int(maxPerHour)}`;
 

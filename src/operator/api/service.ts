@@ -75,7 +75,7 @@ export const WaitingAccident = v.object({
   nextAttemptAt: time,
 });
 
-/** What a key of HEADER_KEYS has encrypted, even one that is no longer configured. */
+/** What a key of ENCRYPTION_KEYS has encrypted, even one that is no longer configured. */
 export const HeaderKey = v.object({
   key: v.string(),
   encrypts: described(
@@ -84,7 +84,7 @@ export const HeaderKey = v.object({
   ),
   known: described(
     v.boolean(),
-    'Whether HEADER_KEYS has it. If not, what it has encrypted cannot be used.',
+    'Whether ENCRYPTION_KEYS has it. If not, what it has encrypted cannot be used.',
   ),
   newest: v.boolean(),
 });
@@ -133,7 +133,7 @@ const deliveryStatus = {
   ),
   deletions: described(v.array(FailedDeletion), 'Those that fail, at most 20.'),
   moves: described(v.array(UnfinishedMove), 'Accounts that are being moved from here, at most 20.'),
-  headerKeys: v.array(HeaderKey),
+  encryptionKeys: v.array(HeaderKey),
 };
 const DeliveryStatus = v.object(deliveryStatus);
 export type DeliveryStatus = v.InferInput<typeof DeliveryStatus>;

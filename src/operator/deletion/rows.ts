@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import { transaction } from '../../platform/db/database.ts';
-import { leadsIn } from '../../platform/db/leads.ts';
+import { hasIdIn } from '../../platform/db/has-id.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { type Table, tables } from './tables.ts';
 
@@ -76,7 +76,7 @@ export async function nextRows(
 /** `owners` with their rows of a table that need no scan. */
 const ofOwners = ({ name, owner, index }: Table): SQL => sql`owners o
   cross join ${raw(name)} t ${index ? raw(`indexed by ${index}`) : sql.empty()}
-    on ${leadsIn(name, sql`t.${raw(owner)}`, sql`o.id`)}`;
+    on ${hasIdIn(name, sql`t.${raw(owner)}`, sql`o.id`)}`;
 
 /** The rows that fit a page, at least one; `last` is the last of them, if more may follow. */
 function pageOf(found: Row[], limit: number): { rows: Row[]; last: Row | undefined } {

@@ -74,9 +74,9 @@ export function problemOf({
 /** What will go wrong unless somebody acts; undefined if nothing will. */
 export function warningOf({ size }: Health): string | undefined {
   if (!size || size.share <= warningShare) return undefined;
-  const left =
+  const remaining =
     size.daysLeft === null ? '' : `, and will be full in ${size.daysLeft} days at this rate`;
-  return `The database is ${Math.floor(size.share * 100)} % full${left}`;
+  return `The database is ${Math.floor(size.share * 100)} % full${remaining}`;
 }
 
 /** Cloudflare's limit for a database, in bytes. */

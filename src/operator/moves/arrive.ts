@@ -55,7 +55,7 @@ async function open(env: Env, { from, next }: Part, { account, keys, hasBucket, 
   const own = await keySums(env);
   const unknown = keys.filter((key) => !own.includes(key)).map((key) => key.split(' ')[0]);
   if (unknown.length > 0)
-    return `Cells share HEADER_KEYS, and ${cell} lacks the key ${unknown.join(', ')}. Add it there.`;
+    return `Cells share ENCRYPTION_KEYS, and ${cell} lacks the key ${unknown.join(', ')}. Add it there.`;
   if (hasBucket && !bucketOf(env))
     return `${from} has a bucket for archives, and ${cell} has no bucket. Give it one, and deploy.`;
   const db = openDatabase(env);

@@ -1,5 +1,5 @@
 import { and, eq, exists, ne, not } from 'drizzle-orm';
-import { leaveTo, nobody, setAccount } from '../../accounts/accounts.ts';
+import { deletedAccountId, leaveTo, setAccount } from '../../accounts/accounts.ts';
 import { provenDomains } from '../../accounts/single-sign-on.ts';
 import { bucketOf, folderOf } from '../../fleet/archive/bucket.ts';
 import { evidenceFolder } from '../../fleet/evidence/evidence.ts';
@@ -107,7 +107,7 @@ async function unmoved(env: Env, accountId: string): Promise<Move> {
 /** @throws Refusal: invalid, for an unknown account */
 async function accountOf(env: Env, id: string): Promise<Account> {
   const db = openDatabase(env);
-  const which = and(eq(accounts.id, id), ne(accounts.id, nobody));
+  const which = and(eq(accounts.id, id), ne(accounts.id, deletedAccountId));
   const [found] = await transaction(db, db.select().from(accounts).where(which));
   if (!found) throw invalid('Unknown account');
   return found;
@@ -165,10 +165,12 @@ async function offerOf(env: Env, id: string): Promise<Offer> {
   return { account, keys: await keySums(env), hasBucket: bucketOf(env) !== undefined, domains };
 }
 
-/** The ids of HEADER_KEYS, each with what shows that another cell has the same key. */
+/** The ids of ENCRYPTION_KEYS, each with what shows that another cell has the same key. */
 export const keySums = (env: Env): Promise<string[]> =>
   Promise.all(
-    config(env).headerKeys.map(async (key) => `${key.id} ${await checksum([key], 'move', key.id)}`),
+    config(env).encryptionKeys.map(
+      async (key) => `${key.id} ${await checksum([key], 'move', key.id)}`,
+    ),
   );
 
 const rowsPerPart = 250;

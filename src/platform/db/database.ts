@@ -124,7 +124,10 @@ export const unlessTaken = <T>(
   });
 
 /** SQL for names of columns, as a list or with what `each` makes of them. */
-export const listOf = (names: readonly string[], each: (name: SQL) => SQL = (name) => name): SQL =>
+export const columnList = (
+  names: readonly string[],
+  each: (name: SQL) => SQL = (name) => name,
+): SQL =>
   sql.join(
     names.map((name) => each(sql`${sql.identifier(name)}`)),
     sql`, `,

@@ -4,7 +4,7 @@ import type { Position } from './cursor.ts';
 import { beyond, type Database, direction as directionOf } from './database.ts';
 import type { Caller } from './guard.ts';
 import { connectionsBeingDeleted, isWithin } from './guard.ts';
-import { leadsIn } from './leads.ts';
+import { hasIdIn } from './has-id.ts';
 import { readAsCaller } from './replica-reads.ts';
 
 export type PageQuery = {
@@ -137,7 +137,7 @@ export const sizeOf = (...rows: object[]): number =>
   16 * rows.length * Object.keys(rows[0] ?? {}).length;
 
 const hasLead = ({ table, lead }: PageQuery, value: SQL): SQL =>
-  leadsIn(getTableName(table), sql`${lead.column}`, value);
+  hasIdIn(getTableName(table), sql`${lead.column}`, value);
 
 function oneRange(query: PageQuery, value: string): SQL {
   const { begin, end } = boundsOf(query);

@@ -29,7 +29,7 @@ export const seeOther = (c: Context, path: string): Response => c.redirect(path,
 export const by = (c: Context): [Env, Caller] => [c.env, c.get('caller')];
 
 /** @throws Refusal: not found, if it is missing, or another account's */
-export function found<T>(thing: T | undefined): T {
+export function orNotFound<T>(thing: T | undefined): T {
   if (thing === undefined) throw new Refusal({ kind: 'not found' });
   return thing;
 }
@@ -38,7 +38,7 @@ export function found<T>(thing: T | undefined): T {
 export const inPath = async <T>(
   c: Context,
   find: (env: Env, caller: Caller, id: string) => Promise<T | undefined>,
-): Promise<T> => found(await find(...by(c), c.req.param('id') ?? ''));
+): Promise<T> => orNotFound(await find(...by(c), c.req.param('id') ?? ''));
 
 /** Logs a request; `began` is in milliseconds since 1970. */
 export function logRequest(c: Context, began: number): void {

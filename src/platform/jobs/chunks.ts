@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { type Database, listOf, transaction } from '../db/database.ts';
+import { columnList, type Database, transaction } from '../db/database.ts';
 import { indexesOn, keyOf } from '../db/keys.ts';
 import { openDatabase } from '../db/system.ts';
 import { type Budget, inSteps, newBudget } from './budget.ts';
@@ -41,7 +41,7 @@ export const pruning = (statements: (now: number) => SQL[]) =>
 /** The statement that deletes a chunk of the rows whose `time` is `before` or earlier, by an index on it. */
 export function deleteUpTo(time: SQLiteColumn, before: number): SQL {
   const { table } = time;
-  const key = listOf(keyOf(table).map(({ name }) => name));
+  const key = columnList(keyOf(table).map(({ name }) => name));
   const by = sql.identifier(indexesOn(time)[0]?.name ?? '');
   return sql`
     delete from ${table} where (${key}) in (

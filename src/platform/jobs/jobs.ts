@@ -45,9 +45,9 @@ export async function everyMinute(
     repeats++;
     await scheduler.wait(hungMs);
   }
-  const left = free - Date.now();
-  if (repeats === 0 || left <= 0) return;
-  await scheduler.wait(left);
+  const remaining = free - Date.now();
+  if (repeats === 0 || remaining <= 0) return;
+  await scheduler.wait(remaining);
   await run();
 }
 

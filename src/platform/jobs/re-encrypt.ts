@@ -64,7 +64,7 @@ type Encrypted = { table: SQLiteTable; id: SQLiteColumn; column: SQLiteColumn };
 
 async function reEncryptSome(env: Env, { table, id, column }: Encrypted) {
   const db = openDatabase(env);
-  const newest = config(env).headerKeys[0]?.id ?? '';
+  const newest = config(env).encryptionKeys[0]?.id ?? '';
   const here = db
     .select({ id: accounts.id })
     .from(accounts)

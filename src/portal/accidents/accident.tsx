@@ -2,7 +2,7 @@ import { listAddresses } from '../../accounts/people.ts';
 import { findEvidence } from '../../fleet/evidence/evidence.ts';
 import { findItem } from '../../fleet/find.ts';
 import { accidentsWithVehicles } from '../../fleet/named-lists.ts';
-import { type Context, found } from '../../platform/http/context.ts';
+import { type Context, orNotFound } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/read/find.ts';
 import { NobodyNotified } from '../connections/health.tsx';
@@ -32,7 +32,7 @@ export async function detail(c: Context) {
     deliveriesOf(c.env, caller, id),
     listAddresses(c.env, caller),
   ]);
-  const accident = found(stored);
+  const accident = orNotFound(stored);
   const { vehicleId, vehicle, connection, events, trip, way } = await courseOf(c, accident);
   const name = vehicle?.name ?? (accident.vin || 'Unknown vehicle');
   return page(

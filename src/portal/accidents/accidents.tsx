@@ -1,4 +1,4 @@
-import { accidents, nobody } from '../../fleet/lists/accidents.ts';
+import { accidents, unassigned } from '../../fleet/lists/accidents.ts';
 import { vinOf } from '../../fleet/lists/vin.ts';
 import { type Accident, accidentsWithVehicles } from '../../fleet/named-lists.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
@@ -69,7 +69,7 @@ const declared = {
       parameter: 'assignedTo',
       people: [
         ['', 'Anybody'],
-        [nobody, 'Nobody'],
+        [unassigned, 'Nobody'],
       ],
     },
   },

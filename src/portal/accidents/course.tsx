@@ -11,7 +11,7 @@ import {
 } from '../../fleet/named-lists.ts';
 import { matchFleet } from '../../fleet/search.ts';
 import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
-import { type Context, found } from '../../platform/http/context.ts';
+import { type Context, orNotFound } from '../../platform/http/context.ts';
 import { Panel, Risk } from '../ui/parts.tsx';
 import { eventPath, idIn, Speed } from '../ui/records.tsx';
 import { Clock } from '../ui/time.tsx';
@@ -22,7 +22,7 @@ export const maxAround = 100;
 
 /** The accident in the path. @throws Refusal: not found */
 export const requireAccident = async (c: Context): Promise<Accident> =>
-  found(await findItem(c.env, c.get('caller'), accidentsWithVehicles, idIn(c, 'eventId')));
+  orNotFound(await findItem(c.env, c.get('caller'), accidentsWithVehicles, idIn(c, 'eventId')));
 
 /** The vehicle of an accident, its events around it, its trip, and the way there. */
 export async function courseOf(c: Context, accident: Accident) {

@@ -1,6 +1,6 @@
 // Pages work without this: it asks every few seconds, while the page can be seen, whether anything that the page shows
 // has changed, and only then fetches the page and replaces its parts that are marked `data-live`.
-const { tick, version } = document.body.dataset;
+const { versionUrl, version } = document.body.dataset;
 const everyMs = 4000;
 const afterChangeMs = 8000; // where something changes all the time
 const longestMs = 60_000;
@@ -10,7 +10,7 @@ let waitMs = everyMs;
 let timer;
 
 async function look() {
-  const reply = await fetch(tick);
+  const reply = await fetch(versionUrl);
   if (reply.redirected) return undefined; // signed out: nothing more to ask for
   if (!reply.ok) throw new Error(reply.statusText);
   const { version } = await reply.json();
@@ -48,7 +48,7 @@ async function lookOn() {
   timer = setTimeout(lookOn, waitMs);
 }
 
-if (tick && document.querySelector('[data-live]')) {
+if (versionUrl && document.querySelector('[data-live]')) {
   document.addEventListener('visibilitychange', lookOn);
   timer = setTimeout(lookOn, everyMs);
 }

@@ -10,7 +10,7 @@ import {
 } from '../../fleet/counts.ts';
 import { config } from '../../platform/config.ts';
 import { dayMs } from '../../platform/durations.ts';
-import { by, type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, orNotFound } from '../../platform/http/context.ts';
 import { capital, cappedCount, counted } from '../../platform/text.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullStatus, pullStatus } from '../../providers/status.ts';
@@ -40,7 +40,7 @@ export async function showConnection(c: Context) {
     pullStatus(...by(c), id),
     listTokens(...by(c), { limit: 100 }, { connectionId: id }),
   ]);
-  const connection = found(stored);
+  const connection = orNotFound(stored);
   const unmapped = pull ? pull.unmapped : await unmappedWords(...by(c), connection);
   const hasData = records.some(({ count }) => count > 0);
   const health = healthOf(connection, pull, hasData);
@@ -197,15 +197,15 @@ const recordColumns: Column<RecordCount>[] = [
   },
 ];
 
-type Problem = PullStatus['refusals'][number];
+type RefusedRecord = PullStatus['refusals'][number];
 
-const Problems = (props: { title: string; foot: string; items: Problem[] | undefined }) => {
+const Problems = (props: { title: string; foot: string; items: RefusedRecord[] | undefined }) => {
   const { foot, items = [], ...head } = props;
   const kept = `The last ${refusalsKept} are kept. ${foot}`;
   return <TablePanel {...head} foot={kept} live labels columns={problemColumns} items={items} />;
 };
 
-const problemColumns: Column<Problem>[] = [
+const problemColumns: Column<RefusedRecord>[] = [
   {
     head: 'Record',
     look: 'card-title',

@@ -9,7 +9,7 @@ import {
   connectionActivity,
   maxCountedInList,
 } from '../../fleet/counts.ts';
-import { by, type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, orNotFound } from '../../platform/http/context.ts';
 import { cappedCount, counted } from '../../platform/text.ts';
 import { connectorOf } from '../../providers/registry.ts';
 import { type PullSummary, pullSummaries, pullSummary } from '../../providers/status.ts';
@@ -40,8 +40,8 @@ export async function requirePulled(c: Context) {
     findConnection(...by(c), id),
     pullSummary(...by(c), id),
   ]);
-  const connector = found(pull && connectorOf(pull.provider));
-  return { connection: found(connection), pull: found(pull), connector };
+  const connector = orNotFound(pull && connectorOf(pull.provider));
+  return { connection: orNotFound(connection), pull: orNotFound(pull), connector };
 }
 
 /** Few, because each connection reads up to a few thousand rows. */

@@ -56,7 +56,7 @@ const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullStat
   const many = counted(records, 'record', 'records');
   if (share >= 1) return `All ${pull.historyDays} days, ${many}`;
   const rate = recordsPerMinute !== null && `${recordsPerMinute.toLocaleString('en')} a minute`;
-  const left =
+  const remaining =
     endsAt !== null &&
     pull.state === 'pulling' &&
     `about ${spanInWords(Math.max(1000, endsAt - Date.now()))} left`;
@@ -67,7 +67,7 @@ const History = ({ feed: { history }, pull }: { feed: FeedStatus; pull: PullStat
         <rect class="fill-rest" width="100%" height="6" rx="3" />
         <rect class="fill-main" width={percent(share)} height="6" rx="3" />
       </svg>
-      <span class="sub">{[many, rate, left].filter(Boolean).join(', ')}</span>
+      <span class="sub">{[many, rate, remaining].filter(Boolean).join(', ')}</span>
     </span>
   );
 };

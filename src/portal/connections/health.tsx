@@ -75,8 +75,8 @@ export function healthOf(
   pull: PullSummary | undefined,
   hasData: boolean,
 ): ConnectionHealth {
-  const given = healthStatus === 1 && !hasData ? waiting : givenHealth(healthStatus);
-  if (!pull) return given;
+  const health = healthStatus === 1 && !hasData ? waiting : givenHealth(healthStatus);
+  if (!pull) return health;
   const { state, feeds, historyDays } = pull;
   if (state === 'paused')
     return {
@@ -97,20 +97,20 @@ export function healthOf(
   const failing = feeds.filter(({ problem }) => problem?.isFailing);
   const advice = [...new Set(failing.map(({ problem }) => problem?.advice ?? ''))].join(' ');
   if (healthStatus === 3)
-    return { ...given, note: `Nothing could be pulled for a day. ${advice}`.trim() };
+    return { ...health, note: `Nothing could be pulled for a day. ${advice}`.trim() };
   if (healthStatus === 4) {
     const names = failing.map(({ feed }) => feedWords[feed].toLowerCase()).join(', ');
     return {
-      ...given,
+      ...health,
       note: `${names ? `Late or missing: ${names}.` : someIsMissing} ${advice}`.trim(),
     };
   }
   if (healthStatus === 2) {
     const note = advice || 'Nothing could be pulled for some minutes. We will keep trying.';
-    return { ...given, word: 'Late', note };
+    return { ...health, word: 'Late', note };
   }
   const loaded = feeds.flatMap(({ history }) => history?.share ?? []);
-  if (loaded.every((share) => share >= 1)) return given;
+  if (loaded.every((share) => share >= 1)) return health;
   const share = loaded.reduce((sum, one) => sum + one, 0) / loaded.length;
   const note = `${percent(share)} of ${historyDays} days.`;
   return { ...quiet, word: 'Loading history', icon: 'loader', note };

@@ -1,6 +1,6 @@
 import { dayMs } from '../../platform/durations.ts';
 import { Name } from '../../platform/fields.ts';
-import { by, type Context, found, seeOther } from '../../platform/http/context.ts';
+import { by, type Context, orNotFound, seeOther } from '../../platform/http/context.ts';
 import { limit, limitByAddress } from '../../platform/http/limits.ts';
 import {
   type ConnectLink,
@@ -17,9 +17,9 @@ import {
 import { LinkButton } from '../ui/buttons.tsx';
 import { confirmed, FormPanel, handles, line } from '../ui/fields.tsx';
 import { page } from '../ui/layout.tsx';
-import { once } from '../ui/once.ts';
 import { ShownOnce, State } from '../ui/parts.tsx';
 import { secretPage } from '../ui/secret.tsx';
+import { submitOnce } from '../ui/submit-once.ts';
 import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
 import { Day } from '../ui/time.tsx';
 import { type Adding, adds, onlyRead } from './add.tsx';
@@ -122,7 +122,7 @@ export const revoke = confirmed(async (c) => {
 /** The link in the path. @throws Refusal: not found, also for a used one, or another account's */
 async function requireUnused(c: Context): Promise<ConnectLink> {
   const links = await listLinks(...by(c));
-  return found(
+  return orNotFound(
     links.find(({ id, connectionId }) => id === c.req.param('id') && connectionId === null),
   );
 }
@@ -155,7 +155,7 @@ async function opened(
       'not found',
     );
   return c.req.method === 'POST'
-    ? once(c, link.caller, addressOf(c), async () => then(link))
+    ? submitOnce(c, link.caller, addressOf(c), async () => then(link))
     : then(link);
 }
 

@@ -2,7 +2,7 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { eventsWithDrivers, type NamedEvent } from '../../fleet/named-lists.ts';
-import { by, type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, orNotFound } from '../../platform/http/context.ts';
 import { may } from '../../platform/roles.ts';
 import { deliveriesOf } from '../../webhooks/deliveries/read/find.ts';
 import { column } from '../ui/columns.tsx';
@@ -62,7 +62,7 @@ export async function detail(c: Context) {
     findItem(...by(c), safetyEvents.list, idIn(c), timeIn(c)),
     deliveriesOf(...by(c), idIn(c)),
   ]);
-  const event = found(stored);
+  const event = orNotFound(stored);
   const { connection, driver, trip } = await findReferences(...by(c), event);
   const { vehicleId: id, vehicleName: name, vehicleGroups: groups } = event;
   const about = {

@@ -6,7 +6,7 @@ import { drivers } from '../../fleet/lists/drivers.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { vehicles } from '../../fleet/lists/vehicles.ts';
 import * as named from '../../fleet/named-lists.ts';
-import { by, type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, orNotFound } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { RiskChart } from '../ui/chart.tsx';
 import {
@@ -40,7 +40,7 @@ export const ofDriver = (c: Context) => profile(c, 'driver', drivers.list, about
 
 /** Gives a vehicle the account's own identifier, or takes that away. */
 export const setExternalId = savesExternalId(ofVehicle, async (c, externalId) => {
-  const vehicle = found(await setVehicleExternalId(...by(c), idIn(c), externalId));
+  const vehicle = orNotFound(await setVehicleExternalId(...by(c), idIn(c), externalId));
   return { path: vehiclePath(vehicle), name: vehicle.name };
 });
 
@@ -65,7 +65,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
     findItem(...by(c), list, id),
     readHistory(c, of, id),
   ]);
-  const item = found(stored);
+  const item = orNotFound(stored);
   const { connection } = await findReferences(...by(c), { connectionId: item.connectionId });
   const { inactive, lead, map, points, facts, form } = describe(item);
   const { events, trips, accidents } = history;

@@ -7,7 +7,7 @@ import {
   tripsWithNames,
 } from '../../fleet/named-lists.ts';
 import { dayMs } from '../../platform/durations.ts';
-import { by, type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, orNotFound } from '../../platform/http/context.ts';
 import { column, eventColumns, tripColumns } from '../ui/columns.tsx';
 import { page } from '../ui/layout.tsx';
 import { recordPage } from '../ui/list.tsx';
@@ -44,7 +44,7 @@ const openTripMs = dayMs;
 /** The page of a trip, with the events of its vehicle meanwhile. */
 export async function detail(c: Context) {
   const id = idIn(c);
-  const trip = found(await findItem(...by(c), trips.list, id, timeIn(c)));
+  const trip = orNotFound(await findItem(...by(c), trips.list, id, timeIn(c)));
   const [{ vehicle, driver, connection }, events] = await Promise.all([
     findReferences(...by(c), trip),
     eventsOf(c, trip),

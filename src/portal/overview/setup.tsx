@@ -70,7 +70,7 @@ export const SetupList = (props: { setup: Setup; skipped: string[] }) => {
   const steps = stepsOf(props.setup, props.skipped);
   const done = steps.filter(isOver).length;
   const current = steps.find((step) => !isOver(step));
-  const left = steps.filter((step) => !isOver(step)).map(({ id }) => id);
+  const remaining = steps.filter((step) => !isOver(step)).map(({ id }) => id);
   return (
     <section class="panel" aria-labelledby="steps">
       <div class="panel-body">
@@ -78,7 +78,7 @@ export const SetupList = (props: { setup: Setup; skipped: string[] }) => {
           <h2 id="steps">
             {done} of {steps.length} done
           </h2>
-          {steps[0]?.isDone && <a href={skipping(left)}>Hide this list</a>}
+          {steps[0]?.isDone && <a href={skipping(remaining)}>Hide this list</a>}
         </div>
         <svg class="progress-line mt-2" aria-hidden="true">
           <rect class="fill-rest" width="100%" height="6" rx="3" />

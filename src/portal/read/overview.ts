@@ -5,7 +5,7 @@ import * as trends from '../../fleet/trends/read.ts';
 import { eventsOf, quarterMs, recountLive } from '../../fleet/trends/recount.ts';
 import type { Database } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { leads } from '../../platform/db/leads.ts';
+import { hasId } from '../../platform/db/has-id.ts';
 import { connections } from '../../platform/db/schema/accounts.ts';
 import { safetyEvents } from '../../platform/db/schema/fleet.ts';
 import { eventCounts } from '../../platform/db/schema/trends.ts';
@@ -76,7 +76,7 @@ const selectSetup = (env: Env, db: Database, { accountId }: Caller) =>
       exists (
         select 1 from connections c where account_id = ${accountId} and (
           exists (select 1 from vehicles where connection_id = c.id)
-          or exists (select 1 from safety_events where ${leads(sql`connection_id`, sql`c.id`)})
+          or exists (select 1 from safety_events where ${hasId(sql`connection_id`, sql`c.id`)})
           or exists (select 1 from accidents where connection_id = c.id)
           or exists (select 1 from drivers where connection_id = c.id))) as sent,
       (select json_group_array(name) from (
@@ -145,7 +145,7 @@ const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
         select 1 from pulls
         where connection_id = connections.id and refused_at is not null) as refused,
       (select max(started_at) from safety_events
-        where ${leads(sql`connection_id`, sql`connections.id`)}) as lastEventAt
+        where ${hasId(sql`connection_id`, sql`connections.id`)}) as lastEventAt
     from connections indexed by connections_with_problems
     where account_id = ${accountId} and health_status <> 1
       and not ${isWithdrawn(connections.id)}
@@ -218,7 +218,7 @@ function selectLatestEvents(db: Database, { accountId }: Caller) {
   const newest = db
     .select({ id: safetyEvents.id })
     .from(safetyEvents)
-    .where(leads(sql`${safetyEvents.connectionId}`, sql`${first.id}`))
+    .where(hasId(sql`${safetyEvents.connectionId}`, sql`${first.id}`))
     .orderBy(desc(safetyEvents.startedAt), desc(safetyEvents.id))
     .limit(latestShown.arrivals);
   return db

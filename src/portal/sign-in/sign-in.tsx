@@ -19,7 +19,7 @@ import { MailError, sendMail } from '../../platform/send-mail.ts';
 import { forgetSession, startSession } from '../session/session.ts';
 import { PostForm } from '../ui/buttons.tsx';
 import { drawn, handles, line } from '../ui/fields.tsx';
-import { Form, Problem } from '../ui/forms.tsx';
+import { Form, FormError } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { done, readForm } from '../ui/submit.ts';
 import { goToProvider } from './single-sign-on.tsx';
@@ -36,7 +36,7 @@ export function requestPage(c: Context, problem?: string) {
     c,
     { title: 'Sign in to Fleet Data Service', lead: 'There is no password.' },
     <>
-      <Problem message={problem} />
+      <FormError message={problem} />
       <Form to="/portal/sign-in" look="grid gap-4">
         {drawn(fields)}
         <button class="btn btn-primary w-full" type="submit">

@@ -12,7 +12,7 @@ export const Form = (props: { to?: string; look?: string; children: Child }) => 
   const filled = isSent ? sent : undefined;
   const form = (
     <PostForm to={to} look={look}>
-      <Problem message={filled?.errors.find(({ field }) => field === '')?.message} />
+      <FormError message={filled?.errors.find(({ field }) => field === '')?.message} />
       <FilledForm.Provider value={filled}>{children}</FilledForm.Provider>
     </PostForm>
   );
@@ -215,6 +215,6 @@ export const Choice = (props: {
 };
 
 /** The error of a whole form. */
-export const Problem = ({ message }: { message: string | undefined }) => (
+export const FormError = ({ message }: { message: string | undefined }) => (
   <>{message && <Note mood="bad" role="alert" children={message} />}</>
 );

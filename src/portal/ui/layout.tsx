@@ -6,9 +6,9 @@ import type { Context } from '../../platform/http/context.ts';
 import { type ReportedFailure, statusOf } from '../../platform/http/failures.ts';
 import { maxCounted } from '../read/attention.ts';
 import type { Session } from '../read/session.ts';
+import { versionPath } from '../session/page-version.ts';
 import { mayGo } from '../session/rights.ts';
 import { watchedBy } from '../session/session.ts';
-import { tickPath } from '../session/tick.ts';
 import { Icon, PostForm, roleNames } from './buttons.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
@@ -49,7 +49,7 @@ export async function page(
   const shownAgain = c.get('shownAgain');
   const failure = failed ?? (shownAgain?.errors.length ? 'invalid' : undefined);
   const watched = session && (watchedBy(c) ?? { of: 'account', id: session.user.accountId });
-  const tick = watched && !failure ? await tickPath(c, watched, session.hash) : undefined;
+  const versionUrl = watched && !failure ? await versionPath(c, watched, session.hash) : undefined;
   const flash = takeFlash(c);
   const reader: Reader = {
     role: session?.user.role ?? 'viewer',
@@ -89,7 +89,11 @@ export async function page(
         <script src="/portal/portal.js" defer></script>
         <script src="/portal/live.js" defer></script>
       </head>
-      <body data-tick={tick} data-version={session?.version} data-units={session?.units}>
+      <body
+        data-version-url={versionUrl}
+        data-version={session?.version}
+        data-units={session?.units}
+      >
         <PageReader.Provider value={reader}>
           {session ? (
             <App session={session} path={c.req.path} narrow={head.narrow ?? false}>

@@ -203,16 +203,16 @@ async function* piecesOf<T extends object>(
     connectionName: connections.get(String((item as { connectionId?: unknown }).connectionId)), // each has one
     ...inWords?.(item, format),
   });
-  let left = maxCsvRecords;
+  let remaining = maxCsvRecords;
   let cursor: string | undefined;
-  for (let page = 0; page < maxCsvPages && left > 0; page++) {
-    const limit = [String(Math.min(csvRecordsPerPage, left))];
+  for (let page = 0; page < maxCsvPages && remaining > 0; page++) {
+    const limit = [String(Math.min(csvRecordsPerPage, remaining))];
     const query = { ...request.query, limit, ...(cursor && { cursor: [cursor] }) };
     const { items, next } = await readNamed(...by(c), list, { ...request, query });
     yield writer.add(items.map(named));
     if (!next) return;
     cursor = next;
-    left -= items.length;
+    remaining -= items.length;
   }
   yield new TextEncoder().encode(cutShort);
 }

@@ -1,4 +1,4 @@
-import { by, type Context, found } from '../../platform/http/context.ts';
+import { by, type Context, orNotFound } from '../../platform/http/context.ts';
 import { capital, counted, duration } from '../../platform/text.ts';
 import { briefly, outcomeOf } from '../../webhooks/alerts/words.ts';
 import { type DeliveryKey, maxAttemptsOf } from '../../webhooks/deliveries/policy.ts';
@@ -83,7 +83,7 @@ type Found = Awaited<ReturnType<typeof requireDelivery>>;
 /** The delivery in the path. @throws Refusal: not found, also for another account's */
 async function requireDelivery(c: Context) {
   const key = { webhookId: c.req.param('id') ?? '', id: c.req.param('deliveryId') ?? '' };
-  return found(await findDelivery(...by(c), key));
+  return orNotFound(await findDelivery(...by(c), key));
 }
 
 const Attempts = ({ delivery }: { delivery: Delivery }) => {

@@ -39,10 +39,10 @@ export async function edit(c: Context) {
 }
 
 /** The form of a webhook, and a test's result. Each button sends all of it. */
-async function show(c: Context, given?: StoredWebhook | Promise<StoredWebhook>, tried?: Attempt) {
+async function show(c: Context, current?: StoredWebhook | Promise<StoredWebhook>, tried?: Attempt) {
   const caller = c.get('caller');
   const [webhook, connections, groups] = await Promise.all([
-    given,
+    current,
     listConnections(...by(c)),
     asCaller(...by(c), (db) => selectGroups(db, caller)),
   ]);

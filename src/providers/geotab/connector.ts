@@ -19,7 +19,7 @@ const listFeed = (
   inPasses<Api, string>({
     everyMinutes: 15,
     overlapMs: 0,
-    async read(api, { isWhole, place }, version) {
+    async read(api, { isWhole, position }, version) {
       if (!isWhole && version !== undefined) {
         const {
           items,
@@ -30,8 +30,11 @@ const listFeed = (
       }
       // Read before the list, so that changes meanwhile are read again.
       const kept =
-        place === null ? (await feed(api, typeName, { limit: 1 })).version : (version ?? '');
-      const { items, next } = await walk(api, typeName, place, { resultsLimit: perPage, ...more });
+        position === null ? (await feed(api, typeName, { limit: 1 })).version : (version ?? '');
+      const { items, next } = await walk(api, typeName, position, {
+        resultsLimit: perPage,
+        ...more,
+      });
       return { records: await records(api, items), next, kept };
     },
   });

@@ -3,7 +3,7 @@ import {
   type Feed,
   type Json,
   type Page,
-  Problem,
+  ProviderError,
   type ProviderRecord,
   type Window,
 } from '../connector.ts';
@@ -73,21 +73,21 @@ export const events: Feed<Api> = {
       limit: perPage,
     });
     const now = Date.now();
-    const left = new Map(before.map((one) => [idOf(one.item), one]));
+    const remaining = new Map(before.map((one) => [idOf(one.item), one]));
     const last = new Map(found.items.map((item) => [idOf(item), item])); // the last version of each counts
-    const fresh = [...last].flatMap(([id, item]) => seenIn(rules, item, left.get(id)) ?? []);
-    for (const id of last.keys()) left.delete(id);
+    const fresh = [...last].flatMap(([id, item]) => seenIn(rules, item, remaining.get(id)) ?? []);
+    for (const id of last.keys()) remaining.delete(id);
     // Waiting ones may have been dismissed meanwhile: known only at the end of the feed.
     const isDue = ({ at = 0 }: Seen) => at <= now && !found.more;
-    const due = byUrgency([...left.values()].filter(isDue), now).slice(0, triesPerPage);
-    for (const { item } of due) left.delete(idOf(item));
+    const due = byUrgency([...remaining.values()].filter(isDue), now).slice(0, triesPerPage);
+    for (const { item } of due) remaining.delete(idOf(item));
     const seen = [...fresh, ...due];
     const places = await lookUp(api, seen, now).catch(unlessWorking);
     const { again, notified: news, ...read } = recordsOf(rules, seen, places, notifiedBefore, now);
     const notified = [...new Set([...news, ...notifiedBefore])]
       .filter((id) => id.length <= maxId)
       .slice(0, maxNotified);
-    const waiting = fitting(byUrgency([...left.values(), ...again], now), maxWaiting);
+    const waiting = fitting(byUrgency([...remaining.values(), ...again], now), maxWaiting);
     const after: Progress = {
       version: found.version,
       rules,
@@ -129,7 +129,7 @@ function seenIn({ words }: Rules, item: unknown, known?: Seen): Seen | undefined
 function recordsOf(
   rules: Rules,
   seen: Seen[],
-  { places, devices, twins, isLate }: Found,
+  { places, devices, twins: sameCrashes, isLate }: Found,
   notifiedBefore: string[],
   now: number,
 ) {
@@ -144,7 +144,7 @@ function recordsOf(
     const isOld = now - madeAt(item) >= waitsMs;
     let isNoAccidentYet = false;
     if (isCollision(item) && !isLate) {
-      const others = (twins.get(idOf(item)) ?? []).filter((twin) => seenIn(rules, twin));
+      const others = (sameCrashes.get(idOf(item)) ?? []).filter((twin) => seenIn(rules, twin));
       const collision = collisionOf(item, [item, ...others], [...notified, ...notifiedBefore]);
       const accident = accidentRecords(item, collision, { vin, location, isOld });
       if (accident.length > 0) notified.push(collision.id);
@@ -176,7 +176,7 @@ type Found = {
 
 /** Nothing, if Geotab does not work: events do not wait for their place. */
 function unlessWorking(error: unknown): Found {
-  if (error instanceof Problem)
+  if (error instanceof ProviderError)
     return { places: [], devices: new Map(), twins: new Map(), isLate: true };
   throw error;
 }
@@ -198,20 +198,22 @@ async function lookUp(api: Api, seen: Seen[], now: number): Promise<Found> {
     crashes.flatMap(exceptionsBeside),
   ]);
   const places = items.map((item, i) => nearest(item, near[i], narrowMs));
-  const left = items.filter((item, i) => places[i] === null && now - madeAt(item) >= preciseMs);
-  const [wide = []] = await getAll(api, [left.map((item) => positionsOf(item, wideMs))]);
-  for (const [i, item] of left.entries())
+  const remaining = items.filter(
+    (item, i) => places[i] === null && now - madeAt(item) >= preciseMs,
+  );
+  const [wide = []] = await getAll(api, [remaining.map((item) => positionsOf(item, wideMs))]);
+  for (const [i, item] of remaining.entries())
     places[items.indexOf(item)] = nearest(item, wide[i], wideMs);
   const devices = found.flatMap((list) => list.slice(0, 1));
   const { length } = collisionRules;
-  const twins = crashes.map((item, i) => {
+  const sameCrashes = crashes.map((item, i) => {
     const all = beside.slice(i * length, (i + 1) * length).flat();
     return [idOf(item), all.filter((other) => isTwin(item, other))] as const;
   });
   return {
     places,
     devices: new Map(devices.map((device) => [idOf(device), device])),
-    twins: new Map(twins),
+    twins: new Map(sameCrashes),
   };
 }
 
@@ -222,7 +224,7 @@ async function getAll(api: Api, wanted: object[][]): Promise<unknown[][][]> {
     const lists = (await rpcAll(api, calls)).map((list) => listAt(list));
     return wanted.map(({ length }) => lists.splice(0, length));
   } catch (error) {
-    if (error instanceof Problem && error.kind === 'unexpected') return [];
+    if (error instanceof ProviderError && error.kind === 'unexpected') return [];
     throw error;
   }
 }

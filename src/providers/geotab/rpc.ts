@@ -2,7 +2,7 @@ import { isPrintable } from '../../platform/fields.ts';
 import { partsOf } from '../../platform/parts.ts';
 import { parseRetryAfter } from '../../platform/retry-after.ts';
 import { call, inSize } from '../call.ts';
-import { type Access, type Json, Problem, type ProblemKind } from '../connector.ts';
+import { type Access, type Json, ProviderError, type ProviderErrorKind } from '../connector.ts';
 import { at, field, iso, listAt } from '../read.ts';
 
 /** A session, which lasts two weeks: its server, and what calls carry. */
@@ -22,7 +22,7 @@ export type Api = {
 export const usualServer = 'https://my.geotab.com';
 
 /** An error that Geotab names: its type is meaningful, its message is not. */
-export class GeotabError extends Problem {
+export class GeotabError extends ProviderError {
   readonly type: string;
 
   constructor(type: string, retryAfterMs: number | undefined) {
@@ -31,7 +31,7 @@ export class GeotabError extends Problem {
   }
 }
 
-const kinds = new Map<string, ProblemKind>([
+const kinds = new Map<string, ProviderErrorKind>([
   ['OverLimitException', 'rate limited'],
   ['DbUnavailableException', 'unavailable'], // being moved or started
   ['InvalidUserException', 'unavailable'], // the session is dead, unless it was just requested: see below
@@ -41,7 +41,8 @@ const kinds = new Map<string, ProblemKind>([
 export function open(access: Access): Api {
   const login = JSON.parse(access.credential) as Login; // as `readCredential` has written it
   const server = originOf(login.server);
-  if (!server) throw new Problem('invalid', 'The server must be a host, such as my.geotab.com.');
+  if (!server)
+    throw new ProviderError('invalid', 'The server must be a host, such as my.geotab.com.');
   const authServer = access.baseUrl === usualServer ? server : access.baseUrl;
   const session = access.session as Session | null; // as `authenticate` kept it
   return { access, login, authServer, session };
@@ -65,7 +66,7 @@ export async function rpcAll(
   );
   return results.flatMap((result, i) => {
     if (!Array.isArray(result) || result.length !== parts[i]?.length)
-      throw new Problem('unexpected', 'returns only some of several results');
+      throw new ProviderError('unexpected', 'returns only some of several results');
     return result as unknown[];
   });
 }
@@ -77,7 +78,7 @@ async function withSession<T>(api: Api, work: (session: Session) => Promise<T>):
   } catch (error) {
     if (isDead(error)) return work(await authenticate(api));
     // The database may have moved to another server, which the next authentication finds.
-    if (error instanceof Problem && error.kind === 'unavailable') keep(api, null);
+    if (error instanceof ProviderError && error.kind === 'unavailable') keep(api, null);
     throw error;
   }
 }
@@ -96,18 +97,18 @@ function keep(api: Api, session: Session | null): void {
 async function authenticate(api: Api): Promise<Session> {
   const { authServer, login, access } = api;
   if (!access.mayCall(authServer))
-    throw new Problem('invalid', 'The server must be a public host with https.');
+    throw new ProviderError('invalid', 'The server must be a public host with https.');
   const { database, user: userName, password } = login;
   let result: unknown;
   try {
     result = await send(api, authServer, 'Authenticate', { database, userName, password });
   } catch (error) {
     if (isDead(error))
-      throw new Problem('refused', 'refuses the user, the password or the database');
+      throw new ProviderError('refused', 'refuses the user, the password or the database');
     throw error;
   }
   if (typeof at(result, 'credentials', 'sessionId') !== 'string')
-    throw new Problem('unexpected', 'returns no session');
+    throw new ProviderError('unexpected', 'returns no session');
   const credentials = at(result, 'credentials') as Session['credentials']; // an object that has one
   const session = { server: serverAt(api, at(result, 'path')), credentials };
   keep(api, session);
@@ -124,7 +125,7 @@ function serverAt({ authServer, access }: Api, path: unknown): string {
     if (host === new URL(authServer).host) return authServer;
     if (hostname.endsWith('.geotab.com') && access.mayCall(server)) return server;
   }
-  throw new Problem('unexpected', 'sends us to a server that is not its own');
+  throw new ProviderError('unexpected', 'sends us to a server that is not its own');
 }
 
 async function send(api: Api, server: string, method: string, params: object): Promise<unknown> {
@@ -132,7 +133,7 @@ async function send(api: Api, server: string, method: string, params: object): P
   const error = at(json, 'error');
   if (error !== undefined && error !== null) throw new GeotabError(typeOf(error), waitOf(headers));
   const result = at(json, 'result');
-  if (result === undefined) throw new Problem('unexpected', 'returns no result');
+  if (result === undefined) throw new ProviderError('unexpected', 'returns no result');
   return result;
 }
 
@@ -141,8 +142,11 @@ async function reach({ access }: Api, server: string, body: object) {
   try {
     return await call(access, { url: `${server}/apiv1`, body });
   } catch (error) {
-    if (error instanceof Problem && (error.kind === 'refused' || error.kind === 'not permitted'))
-      throw new Problem('unavailable', error.message);
+    if (
+      error instanceof ProviderError &&
+      (error.kind === 'refused' || error.kind === 'not permitted')
+    )
+      throw new ProviderError('unavailable', error.message);
     throw error;
   }
 }
@@ -191,7 +195,7 @@ export async function walk(
   );
   const next = items.map((item) => field(item, 'id')).findLast((id) => typeof id === 'string');
   if (items.length > 0 && (next === undefined || next === after))
-    throw new Problem('unexpected', `does not continue its list of ${typeName}`);
+    throw new ProviderError('unexpected', `does not continue its list of ${typeName}`);
   return { items, next };
 }
 
@@ -214,6 +218,6 @@ export async function feed(
   const items = listAt(result, 'data');
   const version = at(result, 'toVersion');
   if (typeof version !== 'string' || version === '')
-    throw new Problem('unexpected', 'returns no version');
+    throw new ProviderError('unexpected', 'returns no version');
   return { items, version, more: items.length >= asked };
 }

@@ -20,8 +20,8 @@ export type Listed = { items: unknown[]; next: number | undefined; total: number
  * many there are, the first page that is not full is the last.
  * @throws Problem
  */
-export async function page(api: Api, list: List, query: Query, place: Json): Promise<Listed> {
-  const no = typeof place === 'number' ? place : 1;
+export async function page(api: Api, list: List, query: Query, position: Json): Promise<Listed> {
+  const no = typeof position === 'number' ? position : 1;
   const { items, total, size } = await read(api, list, query, no, perPage);
   const isCounted = typeof total === 'number';
   const more = isCounted ? items.length > 0 && no * size < total : items.length >= size;
@@ -48,8 +48,8 @@ async function read(
     });
     const items = listAt(json, list.many).map((item) => at(item, list.one) ?? item);
     const total = numeric(json, 'pagination', 'total') ?? numeric(json, 'total');
-    const given = numeric(json, 'pagination', 'per_page') ?? numeric(json, 'per_page');
-    return { items, total, size: typeof given === 'number' && given > 0 ? given : size };
+    const pageSize = numeric(json, 'pagination', 'per_page') ?? numeric(json, 'per_page');
+    return { items, total, size: typeof pageSize === 'number' && pageSize > 0 ? pageSize : size };
   } catch (error) {
     if (part === undefined || !(error instanceof TooLarge)) throw error;
   }
@@ -85,11 +85,11 @@ export async function windowPage(
   api: Api,
   list: List,
   { from, to }: Window,
-  place: Json,
+  position: Json,
   query: Query = {},
 ) {
   const [first, last] = [dayOf(from) - dayMs, dayOf(to) + dayMs];
-  const { end, no } = (place as { end: number; no: number } | null) ?? { end: last, no: 1 };
+  const { end, no } = (position as { end: number; no: number } | null) ?? { end: last, no: 1 };
   const begin = Math.max(first, end - (daysPerCall - 1) * dayMs);
   const read = await page(api, list, { ...query, ...days(begin, end) }, no);
   const rest = begin > first ? { end: begin - dayMs, no: 1 } : undefined;

@@ -1,5 +1,5 @@
 import { dayMs, hourMs } from '../../platform/durations.ts';
-import { type Connector, type Json, Problem, type Window } from '../connector.ts';
+import { type Connector, type Json, ProviderError, type Window } from '../connector.ts';
 import type { OpenCrash } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
 import { wantedNames } from '../pick.ts';
@@ -28,18 +28,18 @@ const overlapMs = 5 * 60_000;
 
 /** The page of a pass of a list. Motive's filter by change may miss something. */
 const changesOf = (list: List, query: Query) => (api: Api, pass: Pass) =>
-  page(api, list, { ...query, updated_after: changedSince(pass) }, pass.place);
+  page(api, list, { ...query, updated_after: changedSince(pass) }, pass.position);
 
 /** The names of these vehicles' groups; none if the key may not read groups. */
 async function groupNames(api: Api, items: unknown[]): Promise<Map<unknown, unknown>> {
   try {
     return await namesOf(
       items.flatMap((item) => itemsAt(item, 'group_ids')),
-      (place) => page(api, groups, {}, place),
+      (position) => page(api, groups, {}, position),
       (group) => at(group, 'name') ?? idAt(group, 'id'),
     );
   } catch (error) {
-    if (error instanceof Problem && error.kind === 'not permitted') return new Map();
+    if (error instanceof ProviderError && error.kind === 'not permitted') return new Map();
     throw error;
   }
 }
@@ -53,8 +53,8 @@ const recent = ({ from, beganAt }: Pass, ms: number): Window => ({
 /** Trips have no time of change: those of so many days are read again, once a day. */
 const tripDays = 3;
 
-async function tripPage(api: Api, window: Window, place: Json, query?: Query) {
-  const { items, next } = await windowPage(api, periods, window, place, query);
+async function tripPage(api: Api, window: Window, position: Json, query?: Query) {
+  const { items, next } = await windowPage(api, periods, window, position, query);
   return { records: items.map(tripRecord), vehicles: items.map(vehicleOf), next };
 }
 
@@ -71,21 +71,21 @@ const wholeDays = 30;
 /** How many pages are read between two look-ups of crashes. */
 const pagesPerLookUp = 10;
 
-/** A place in the two lists of events, how many pages were read, and whether crashes were looked up. */
-type EventPlace = { list: number; place: Json; pages: number; isLooked?: true };
+/** A position in the two lists of events, how many pages were read, and whether crashes were looked up. */
+type EventPosition = { list: number; position: Json; pages: number; isLooked?: true };
 
 const eventLists = [performance, speeding];
-const firstEvents: EventPlace = { list: 0, place: null, pages: 0 };
+const firstEvents: EventPosition = { list: 0, position: null, pages: 0 };
 
 /** The records of a page of a list, and the place after it: in the next list after the last page. */
 async function eventPage(
-  { list, place, pages }: EventPlace,
+  { list, position, pages }: EventPosition,
   open: OpenCrash[],
-  read: (list: List, place: Json) => Promise<{ items: unknown[]; next: Json | undefined }>,
+  read: (list: List, position: Json) => Promise<{ items: unknown[]; next: Json | undefined }>,
 ) {
-  const { items, next } = await read(eventLists[list] ?? performance, place);
+  const { items, next } = await read(eventLists[list] ?? performance, position);
   const isAtEnd = next === undefined;
-  const after = { list: isAtEnd ? list + 1 : list, place: next ?? null, pages: pages + 1 };
+  const after = { list: isAtEnd ? list + 1 : list, position: next ?? null, pages: pages + 1 };
   const now = Date.now();
   return {
     records:
@@ -98,16 +98,16 @@ async function eventPage(
 }
 
 /** A page of what a pass reads of a list of events. */
-async function changedEvents(api: Api, list: List, pass: Pass, place: Json) {
+async function changedEvents(api: Api, list: List, pass: Pass, position: Json) {
   if (pass.isWhole) {
     const { from, to } = recent(pass, wholeDays * dayMs);
-    return windowPage(api, list, { from: Math.max(pass.since, from), to }, place);
+    return windowPage(api, list, { from: Math.max(pass.since, from), to }, position);
   }
   if (list === performance) {
     const changed = { updated_after: iso(pass.from - overlapMs) };
-    return windowPage(api, list, recent(pass, changedDays * dayMs), place, changed);
+    return windowPage(api, list, recent(pass, changedDays * dayMs), position, changed);
   }
-  const { items, next, isPast } = await windowPage(api, list, recent(pass, speedingMs), place);
+  const { items, next, isPast } = await windowPage(api, list, recent(pass, speedingMs), position);
   return { items, next: isPast ? undefined : next };
 }
 
@@ -167,7 +167,7 @@ export const motive: Connector<Api> = {
       everyMinutes: 5,
       overlapMs,
       read: (api, pass) =>
-        tripPage(api, recent(pass, tripDays * dayMs), pass.place, {
+        tripPage(api, recent(pass, tripDays * dayMs), pass.position, {
           updated_after: changedSince(pass),
         }),
       history: { windowDays: 11, page: tripPage },
@@ -178,22 +178,22 @@ export const motive: Connector<Api> = {
       overlapMs,
       wholeMs,
       async read(api, pass, kept = { open: [], lookedAt: 0 }) {
-        const place = (pass.place as EventPlace | null) ?? firstEvents;
-        const isDue = place.pages % pagesPerLookUp === 0 && !place.isLooked;
+        const position = (pass.position as EventPosition | null) ?? firstEvents;
+        const isDue = position.pages % pagesPerLookUp === 0 && !position.isLooked;
         const looked = isDue ? await lookUp(api, kept, Date.now()) : undefined;
         const crashes = looked?.crashes ?? kept;
         // Stored before anything else is asked, which may fail.
         if (looked && looked.records.length > 0)
-          return { ...looked, next: { ...place, isLooked: true }, kept: crashes };
-        const found = await eventPage(place, crashes.open, (list, within) =>
+          return { ...looked, next: { ...position, isLooked: true }, kept: crashes };
+        const found = await eventPage(position, crashes.open, (list, within) =>
           changedEvents(api, list, pass, within),
         );
         return { ...found, kept: crashes };
       },
       history: {
         windowDays: 7,
-        page: (api, window, place) =>
-          eventPage((place as EventPlace | null) ?? firstEvents, [], (list, within) =>
+        page: (api, window, position) =>
+          eventPage((position as EventPosition | null) ?? firstEvents, [], (list, within) =>
             windowPage(api, list, window, within),
           ),
       },

@@ -111,8 +111,8 @@ export async function lookUp(api: Api, { open, lookedAt }: Crashes, now: number)
   );
   const crashes = listed.filter((item) => !isOld(item, now));
   const gone = open.filter(({ id, startedAt }) => !ids.has(id) && dayOf(msOf(startedAt)) > from);
-  const left = isWhole ? open.filter((crash) => !gone.includes(crash)) : open;
-  const seen = follow(crashes, left, now, (item, known) => {
+  const remaining = isWhole ? open.filter((crash) => !gone.includes(crash)) : open;
+  const seen = follow(crashes, remaining, now, (item, known) => {
     const seenAt = known?.seenAt ?? now;
     const isConfirmed = now - seenAt >= reviewMs;
     const crash = crashOf(item, { isConfirmed, level: known?.level ?? 0 });

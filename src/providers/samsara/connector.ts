@@ -5,7 +5,7 @@ import {
   type Feed,
   type Json,
   type Page,
-  Problem,
+  ProviderError,
 } from '../connector.ts';
 import { followAll, type OpenCrash } from '../crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
@@ -43,16 +43,16 @@ async function page(api: Api, path: string, query: Query, after: Json) {
   const cursor = field(reply, 'pagination', 'endCursor');
   const more = at(reply, 'pagination', 'hasNextPage') === true;
   if (more && typeof cursor !== 'string')
-    throw new Problem('unexpected', 'says that there is another page, and not where');
+    throw new ProviderError('unexpected', 'says that there is another page, and not where');
   const known = typeof cursor === 'string' ? cursor : null;
   return { items, cursor: known, more, next: more ? known : undefined };
 }
 
-/** A place in lists that are read one after the other in each pass. */
-type ListPlace = { list: number; after: Json };
+/** A position in lists that are read one after the other in each pass. */
+type ListPosition = { list: number; after: Json };
 
 const changesOf = (path: string, queries: Query[]) => async (api: Api, pass: Pass) => {
-  const { list, after } = (pass.place as ListPlace | null) ?? { list: 0, after: null };
+  const { list, after } = (pass.position as ListPosition | null) ?? { list: 0, after: null };
   const query = { limit: perPage, updatedAfterTime: changedSince(pass), ...queries[list] };
   const { items, cursor, more } = await page(api, path, query, after);
   const next = more ? { list, after: cursor } : { list: list + 1, after: null };
@@ -80,25 +80,25 @@ async function eventPage(api: Api, query: Query, after: Json, known: OpenCrash[]
 const events: Feed<Api> = {
   everyMinutes: 1,
   async changes(api, cursor, since) {
-    const place = (cursor as Progress | null) ?? {
+    const position = (cursor as Progress | null) ?? {
       after: null,
       from: since,
       newest: since,
       open: [],
     };
-    const query = { startTime: iso(place.from - overlapMs) };
+    const query = { startTime: iso(position.from - overlapMs) };
     const {
       items,
       cursor: after,
       more,
       read,
       open,
-    } = await eventPage(api, query, place.after, place.open);
+    } = await eventPage(api, query, position.after, position.open);
     const times = items.map((item) => msOf(at(item, 'updatedAtTime')));
     // A time in the future would skip everything before it.
-    const newest = Math.max(place.newest, ...times.filter((ms) => ms <= Date.now()));
+    const newest = Math.max(position.newest, ...times.filter((ms) => ms <= Date.now()));
     // A cursor's parameters must not change: the time only advances without a cursor.
-    const from = after === null ? newest : place.from;
+    const from = after === null ? newest : position.from;
     return { ...read, cursor: { after, from, newest, open }, more };
   },
   restart(cursor) {
@@ -116,7 +116,7 @@ const events: Feed<Api> = {
   },
 };
 
-/** A place in trips: some vehicles, their cursor, and that of further vehicles. */
+/** A position in trips: some vehicles, their cursor, and that of further vehicles. */
 type TripPlace = { ids: string; after: Json; vehicles: Json };
 
 /** The ids of a page of vehicles, because `/trips/stream` needs them. */
@@ -131,8 +131,9 @@ async function someVehicles(api: Api, after: Json): Promise<TripPlace> {
   return { ids: ids.join(','), after: null, vehicles: next };
 }
 
-async function tripPage(api: Api, place: Json, query: Query): Promise<Page> {
-  const { ids, after, vehicles } = (place as TripPlace | null) ?? (await someVehicles(api, null));
+async function tripPage(api: Api, position: Json, query: Query): Promise<Page> {
+  const { ids, after, vehicles } =
+    (position as TripPlace | null) ?? (await someVehicles(api, null));
   const asked = { ids, includeAsset: true, ...query };
   const { items, next } = ids ? await page(api, '/trips/stream', asked, after) : { items: [] };
   const isLast = next !== undefined || vehicles === null;
@@ -147,11 +148,11 @@ async function tripPage(api: Api, place: Json, query: Query): Promise<Page> {
 const trips = inPasses<Api>({
   everyMinutes: 5,
   overlapMs: tripOverlapMs,
-  read: (api, { from, place }) => tripPage(api, place, { startTime: iso(from) }),
+  read: (api, { from, position }) => tripPage(api, position, { startTime: iso(from) }),
   history: {
     windowDays: 30,
-    page: (api, { from, to }, place) =>
-      tripPage(api, place, { startTime: iso(from), endTime: iso(to), queryBy: 'tripStartTime' }),
+    page: (api, { from, to }, position) =>
+      tripPage(api, position, { startTime: iso(from), endTime: iso(to), queryBy: 'tripStartTime' }),
   },
 });
 

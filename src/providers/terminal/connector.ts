@@ -4,7 +4,7 @@ import {
   type Connector,
   type Json,
   type Organisation,
-  Problem,
+  ProviderError,
   type Window,
 } from '../connector.ts';
 import { followAll, type OpenCrash } from '../crash.ts';
@@ -68,17 +68,17 @@ async function organisationOf(api: Api): Promise<Organisation & { problem: strin
 /** Terminal goes on listing what it has when nothing new arrives any more. @throws Problem, if so */
 async function requireConnected(api: Api): Promise<void> {
   const { problem } = await organisationOf(api);
-  if (problem) throw new Problem('unavailable', problem);
+  if (problem) throw new ProviderError('unavailable', problem);
 }
 
 /** The page of a pass of a list. Deleted items are only listed on request. */
 const changesOf = (path: string) => (api: Api, pass: Pass) =>
-  page(api, path, { modifiedAfter: changedSince(pass), deleted: true }, pass.place);
+  page(api, path, { modifiedAfter: changedSince(pass), deleted: true }, pass.position);
 
 const groupNames = (api: Api, items: unknown[]): Promise<Map<unknown, unknown>> =>
   namesOf(
     items.flatMap((item) => itemsAt(item, 'groups').map(idOf)),
-    (place) => page(api, '/groups', {}, place),
+    (position) => page(api, '/groups', {}, position),
     (group) => at(group, 'name'),
   );
 
@@ -88,18 +88,18 @@ const startedIn = ({ from, to }: Window) => ({
   startedBefore: iso(to),
 });
 
-async function tripPage(api: Api, query: Query, place: Json) {
-  const { items, next } = await page(api, '/trips', query, place);
+async function tripPage(api: Api, query: Query, position: Json) {
+  const { items, next } = await page(api, '/trips', query, position);
   return { records: items.map(tripRecord), next };
 }
 
 /** Events come with vehicles, for VINs, and the provider's own long records: pages are small. */
 const asked = { expand: 'vehicle', raw: true, limit: 20 };
 
-async function eventPage(api: Api, query: Query, place: Json, known: OpenCrash[]) {
-  const read = (query: Query, place: Json, within: Access) =>
-    page({ ...api, ...within }, '/safety/events', { ...query, ...asked }, place);
-  const { items: listed, next } = await read(query, place, api);
+async function eventPage(api: Api, query: Query, position: Json, known: OpenCrash[]) {
+  const read = (query: Query, position: Json, within: Access) =>
+    page({ ...api, ...within }, '/safety/events', { ...query, ...asked }, position);
+  const { items: listed, next } = await read(query, position, api);
   const begun = async ({ startedAt }: OpenCrash, within: Access) => {
     const from = msOf(startedAt);
     return (await read(startedIn({ from, to: from + 1000 }), null, within)).items;
@@ -152,14 +152,14 @@ export const terminal: Connector<Api> = {
   open: (access) => Object.assign(access, { keys: JSON.parse(access.credential) as Keys }), // as it was read
   async check(api) {
     const { problem, ...organisation } = await organisationOf(api);
-    if (problem) throw new Problem('invalid', `Terminal ${problem}.`);
+    if (problem) throw new ProviderError('invalid', `Terminal ${problem}.`);
     return organisation;
   },
   feeds: {
     vehicles: listFeed(
       overlapMs,
       async (api, pass) => {
-        if (pass.place === null) await requireConnected(api);
+        if (pass.position === null) await requireConnected(api);
         return changesOf('/vehicles')(api, pass);
       },
       async (items, api) => {
@@ -171,22 +171,22 @@ export const terminal: Connector<Api> = {
     trips: inPasses<Api>({
       everyMinutes: 5,
       overlapMs,
-      read: (api, { from, place }) => tripPage(api, { modifiedAfter: iso(from) }, place),
+      read: (api, { from, position }) => tripPage(api, { modifiedAfter: iso(from) }, position),
       history: {
         windowDays: 14,
-        page: (api, window, place) => tripPage(api, startedIn(window), place),
+        page: (api, window, position) => tripPage(api, startedIn(window), position),
       },
     }),
     // Terminal often receives events hours late. Crashes that may still become something else are kept.
     events: inPasses<Api, OpenCrash[]>({
       everyMinutes: 1,
       overlapMs,
-      read: (api, { from, place }, kept = []) =>
-        eventPage(api, { modifiedAfter: iso(from) }, place, kept),
+      read: (api, { from, position }, kept = []) =>
+        eventPage(api, { modifiedAfter: iso(from) }, position, kept),
       history: {
         windowDays: 7,
         isExact: true,
-        page: (api, window, place) => eventPage(api, startedIn(window), place, []),
+        page: (api, window, position) => eventPage(api, startedIn(window), position, []),
       },
     }),
   },

@@ -13,15 +13,15 @@ import { failureDescription } from './words.ts';
 export type Target = { id: string; kind: ChannelKind; address: string };
 
 /** Why a message did not arrive, to follow the channel's name; null if it did. */
-export type Problem = string | null;
+export type SendError = string | null;
 
 /** The problem of an email when the email service takes no more of them today. */
-export const quotaUsedUp: Problem = 'could not be sent: E_DAILY_LIMIT_EXCEEDED';
+export const quotaUsedUp: SendError = 'could not be sent: E_DAILY_LIMIT_EXCEEDED';
 
 const channelTimeoutMs = 5_000;
 
 /** Sends a message by email. Never throws. */
-export async function email(env: Env, to: string, message: AlertMessage): Promise<Problem> {
+export async function email(env: Env, to: string, message: AlertMessage): Promise<SendError> {
   const { accountId, account, kind, subject, parts } = message;
   const why =
     kind === 'record'
@@ -48,7 +48,7 @@ export async function post(
   env: Env,
   { id, kind, address }: Target,
   message: AlertMessage,
-): Promise<Problem> {
+): Promise<SendError> {
   const { allowLoopbackReceivers: allowLoopback } = config(env);
   const url = await unseal(env, id, address).then(
     ({ url }) => url,

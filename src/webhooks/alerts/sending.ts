@@ -8,7 +8,7 @@ import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
-import { email, type Problem, post, quotaUsedUp, type Target } from './call.ts';
+import { email, post, quotaUsedUp, type SendError, type Target } from './call.ts';
 import type { NewsKind } from './pending.ts';
 import { textsOf } from './texts.ts';
 
@@ -31,7 +31,7 @@ export const leastEmailsPerAccount = 10;
  * nobody knows beforehand: no more are tried on that day, and whatever it still takes is for sign-in links.
  */
 const allEmails = 1_000_000_000;
-const nobody = '';
+const allAccounts = '';
 
 /** The wait after the first attempt; each further wait is four times as long, and at most six hours. */
 export const retryMs = minuteMs;
@@ -55,24 +55,24 @@ export async function sendMessages(
   const db = openDatabase(env);
   await transaction(db, db.delete(alertsSent).where(lt(alertsSent.day, dayOf(now))));
   let sent = 0;
-  let left = 0;
+  let remaining = 0;
   await inSteps(budget, async () => {
     const messages = await transaction(db, selectDue(db, now));
     if (messages.length === 0) return false;
     const portal = `${originOf(env)}/portal`;
     const worker = async () => {
       for (let next = messages.shift(); next; next = messages.shift())
-        if (!(await claim(db, next, now))) left++;
+        if (!(await claim(db, next, now))) remaining++;
         else {
           const problem = await deliver(env, db, { ...next, portal }, now);
           if (problem === null) sent++;
-          else if (problem === quotaUsedUp) left++;
+          else if (problem === quotaUsedUp) remaining++;
         }
     };
     await Promise.all(Array.from({ length: sentAtOnce }, worker));
     return true;
   });
-  if (left > 0) fault('error', 'Alerts are over the limit of the day', { left });
+  if (remaining > 0) fault('error', 'Alerts are over the limit of the day', { left: remaining });
   return sent;
 }
 
@@ -171,11 +171,11 @@ const emailsOf = (day: number): SQL =>
 type ToSend = DueMessage & { portal: string };
 
 /** Sends a message and takes that out of it: it may have grown meanwhile. */
-async function deliver(env: Env, db: Database, message: ToSend, now: number): Promise<Problem> {
+async function deliver(env: Env, db: Database, message: ToSend, now: number): Promise<SendError> {
   const { recipientId, items, total, addedAt } = message;
   const day = dayOf(now);
   const problem = await sendOne(env, message);
-  const left = sql`(select json_group_array(json(value)) from json_each(${alertMessages.items})
+  const remaining = sql`(select json_group_array(json(value)) from json_each(${alertMessages.items})
     where value not in (select value from json_each(${items})))`;
   const over = [
     db
@@ -184,7 +184,7 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
         total: sql`${alertMessages.total} - ${total}`,
         attempts: 0,
         dueAt: now,
-        items: left,
+        items: remaining,
       })
       .where(isOf(message)),
     db.delete(alertMessages).where(and(isOf(message), lte(alertMessages.total, 0))),
@@ -192,7 +192,7 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
   const wait = [
     db
       .insert(alertsSent)
-      .values({ accountId: nobody, day, messages: 0, emails: allEmails })
+      .values({ accountId: allAccounts, day, messages: 0, emails: allEmails })
       .onConflictDoNothing(),
     db
       .update(alertMessages)
@@ -228,14 +228,14 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
 }
 
 /** Returns why a message did not arrive, and null for one that is for nobody. */
-async function sendOne(env: Env, message: ToSend): Promise<Problem> {
+async function sendOne(env: Env, message: ToSend): Promise<SendError> {
   const { accountId, account, recipientId, kind, total, email: to, channel, address } = message;
   if (account === null) return null;
   const of = { portal: message.portal, timeZone: message.timeZone ?? 'UTC' };
   const items: object[] = JSON.parse(message.known);
-  const left = total - JSON.parse(message.items).length + items.length;
-  if (left === 0) return null;
-  const texts = textsOf({ kind, items, total: left }, of);
+  const remaining = total - JSON.parse(message.items).length + items.length;
+  if (remaining === 0) return null;
+  const texts = textsOf({ kind, items, total: remaining }, of);
   const said = { accountId, account, kind, ...texts };
   if (channel && address) return post(env, { id: recipientId, kind: channel, address }, said);
   return to ? email(env, to, said) : null;

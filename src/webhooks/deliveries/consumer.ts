@@ -31,7 +31,7 @@ const maxStarted = 25;
  */
 export function starter(env: Env, context: StarterContext) {
   const { Deliveries } = (context.exports ?? {}) as Entrypoints; // as `index.ts` exports them
-  let left = maxStarted;
+  let remaining = maxStarted;
   const startNow = async (message: DeliveryMessage): Promise<void> => {
     try {
       await Deliveries?.begin(message);
@@ -40,8 +40,8 @@ export function starter(env: Env, context: StarterContext) {
     }
   };
   return (messages: DeliveryMessage[]): void => {
-    const accidents = messages.filter((message) => 'accidents' in message).slice(0, left);
-    left -= accidents.length;
+    const accidents = messages.filter((message) => 'accidents' in message).slice(0, remaining);
+    remaining -= accidents.length;
     for (const one of accidents) context.waitUntil(startNow(one));
     context.waitUntil(send(env.DELIVERIES, messages));
   };

@@ -47,7 +47,7 @@ it('deploys cells and a router in front of them, each again without harm', async
   expect([first.code, text(main, 'CELL')]).toEqual([0, undefined]);
   expect(checked).toEqual([[undefined, kept(main, 'operator.key')]]);
 
-  // A second cell has an operator key of its own, the HEADER_KEYS of the first, and no address.
+  // A second cell has an operator key of its own, the ENCRYPTION_KEYS of the first, and no address.
   const ofEu = ['--name', 'fleet-eu', '--cell', 'eu', '--jurisdiction', 'eu'];
   const second = await deploy(env, ...ofEu, '--domain', domain);
   expect([second.code, second.err]).toEqual([0, '']);
@@ -62,7 +62,7 @@ it('deploys cells and a router in front of them, each again without harm', async
   const [mainSecrets, euSecrets] = [main, 'fleet-eu'].map(
     (name) => account.workers.get(name)?.secrets,
   );
-  expect(euSecrets?.get('HEADER_KEYS')).toBe(mainSecrets?.get('HEADER_KEYS'));
+  expect(euSecrets?.get('ENCRYPTION_KEYS')).toBe(mainSecrets?.get('ENCRYPTION_KEYS'));
   expect(euSecrets?.get('OPERATOR_KEY')).not.toBe(mainSecrets?.get('OPERATOR_KEY'));
   expect(account.workers.get('fleet-eu')?.domains).toEqual([]);
 

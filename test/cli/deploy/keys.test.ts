@@ -20,14 +20,14 @@ it.each([
   [
     'for a database that was sealed with others',
     ...['', {}, { database: { id: 'd' } }],
-    /Put its HEADER_KEYS into .*header\.keys/,
+    /Put its ENCRYPTION_KEYS into .*header\.keys/,
   ],
   [
     'for a second cell',
     ...['', cell, {}],
-    /Cells share their HEADER_KEYS.*Put those of the cell main into .*header\.keys/,
+    /Cells share their ENCRYPTION_KEYS.*Put those of the cell main into .*header\.keys/,
   ],
-] as const)('new HEADER_KEYS are not made %s', (_, CI, settings, found, remedy) => {
+] as const)('new ENCRYPTION_KEYS are not made %s', (_, CI, settings, found, remedy) => {
   vi.stubEnv('CI', CI);
   const folder = join(temporaryFolder(), 'deployment');
   const contents = { database: undefined, secrets: ['OPERATOR_KEY'], ...found };
@@ -38,7 +38,7 @@ it.each([
 it('says where keys are until it has said so, and again once they have changed', () => {
   const folder = temporaryFolder();
   const printed = vi.fn();
-  keepMissing(folder, planOf({}), { database: undefined, secrets: ['HEADER_KEYS'] });
+  keepMissing(folder, planOf({}), { database: undefined, secrets: ['ENCRYPTION_KEYS'] });
   const failing = () => {
     throw new Error('the terminal is gone');
   };
@@ -47,11 +47,11 @@ it('says where keys are until it has said so, and again once they have changed',
   expect(printed.mock.calls).toEqual([
     [expect.stringMatching(/\n +\S+operator\.key {2}OPERATOR_KEY\n$/)],
   ]);
-  const headers = join(folder, 'header.keys');
+  const headers = join(folder, 'encryption.keys');
   writeFileSync(headers, 'k1:…');
   utimesSync(headers, new Date(), new Date(Date.now() + 1000));
   remindToStore(folder, printed);
   expect(printed.mock.lastCall).toEqual([
-    expect.stringMatching(/again:\n +\S+header\.keys {2}HEADER_KEYS\n$/),
+    expect.stringMatching(/again:\n +\S+header\.keys {2}ENCRYPTION_KEYS\n$/),
   ]);
 });

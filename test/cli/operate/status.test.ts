@@ -58,7 +58,7 @@ const report: StatusReport = {
   ],
   moves: [{ ...acme, to: 'eu', state: 'copying', since, isOverdue: true }],
   uncovered: [{ ...acme, connectionId: 'c-1', name: 'Vans' }],
-  headerKeys: [
+  encryptionKeys: [
     { ...key, key: 'k4', newest: true },
     { ...key, key: 'k3' },
     { ...key, key: 'k2', encrypts: 7 },

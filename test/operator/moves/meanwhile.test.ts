@@ -267,8 +267,8 @@ describe('refuses, and says what to do,', () => {
 
   it.each([
     [
-      'a cell with other HEADER_KEYS',
-      { HEADER_KEYS: 'test:BAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=' },
+      'a cell with other ENCRYPTION_KEYS',
+      { ENCRYPTION_KEYS: 'test:BAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=' },
       'lacks the key test',
     ],
     ['an archive where there is no bucket', { ARCHIVE: undefined }, 'eu has no bucket'],

@@ -162,8 +162,9 @@ describe('a connection that pulls', () => {
   });
 
   it('tells an open page of each step of its history', async () => {
-    const [tick, shown] = await watchedOn(await ann.get(path));
-    const version = async () => (await (await ann.get(tick)).json<{ version: string }>()).version;
+    const [versionUrl, shown] = await watchedOn(await ann.get(path));
+    const version = async () =>
+      (await (await ann.get(versionUrl)).json<{ version: string }>()).version;
     expect(await version()).toBe(shown);
     await rows('update connections set last_pulled_at = ?1 where id = ?2', Date.now() + 1, id);
     expect(await version()).not.toBe(shown);

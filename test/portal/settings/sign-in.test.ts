@@ -121,7 +121,10 @@ it('the secret is needed again for another issuer, so that none gets that of ano
     us.accountId,
   );
   expect(stored).not.toContain('word');
-  await reEncrypt({ ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` } as Env);
+  await reEncrypt({
+    ...env,
+    ENCRYPTION_KEYS: `new:${btoa('n'.repeat(32))},${env.ENCRYPTION_KEYS}`,
+  } as Env);
   expect(
     await value(`select secret->>'key' from single_sign_on where account_id = ?1`, us.accountId),
   ).toBe('new');

@@ -75,7 +75,7 @@ describe('a browser gets a page for', () => {
 
   it('500, which says nothing but the id under which it is in the log', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const page = await pageOf('GET', webhook, { bindings: { ...env, HEADER_KEYS: 'broken' } });
+    const page = await pageOf('GET', webhook, { bindings: { ...env, ENCRYPTION_KEYS: 'broken' } });
     expect(page).toMatchObject({ status: 500, heading: 'Something went wrong' });
     expect(page.text).toContain(page.header('x-request-id'));
     expect(page.text).not.toMatch(/key/i);

@@ -1,6 +1,6 @@
 import { type CsvError, parse } from 'csv-parse/sync';
+import { cleanBoolean, numbersIn } from '../../../fleet/lists/clean.ts';
 import type { Columns, Holds, Scalar } from '../../../fleet/lists/field.ts';
-import { mendBoolean, numbersIn } from '../../../fleet/lists/mend.ts';
 import { kindNamed, recordKinds } from '../../../fleet/lists/registry.ts';
 import { isObject, nearest } from '../../../platform/fields.ts';
 import { parsedJson } from '../../../providers/read.ts';
@@ -149,7 +149,7 @@ function recordIn(
 function typedCell(cell: string, holds: Holds | undefined, separator: string): unknown {
   if (Array.isArray(holds) && isObject(holds[0])) return parsedJson(cell) ?? cell;
   if (Array.isArray(holds)) return cell.split('|').flatMap((item) => item.trim() || []);
-  if (holds === 'boolean') return mendBoolean(cell) ?? cell;
+  if (holds === 'boolean') return cleanBoolean(cell) ?? cell;
   if (holds !== 'number' && holds !== 'integer') return cell;
   // Where semicolons separate cells, commas are in numbers.
   const [number = Number.NaN, ...others] = numbersIn(cell, separator === ';');

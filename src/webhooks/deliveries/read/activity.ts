@@ -4,7 +4,7 @@ import { vinOf } from '../../../fleet/lists/vin.ts';
 import { decodeCursor, encodeCursor } from '../../../platform/db/cursor.ts';
 import type { Database } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
-import { leads } from '../../../platform/db/leads.ts';
+import { hasId } from '../../../platform/db/has-id.ts';
 import { cutScan, maxScanned } from '../../../platform/db/pages.ts';
 import { connections } from '../../../platform/db/schema/accounts.ts';
 import { webhookConnections } from '../../../platform/db/schema/webhooks.ts';
@@ -142,7 +142,7 @@ function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): 
       select id from vehicles
       where account_id = ${accountId} and vin = ${vin} limit ${maxVehicles}) v
     cross join json_each((select json_group_array(id) from (
-      select id from safety_events where ${leads(sql`vehicle_id`, sql`v.id`)}
+      select id from safety_events where ${hasId(sql`vehicle_id`, sql`v.id`)}
       order by started_at desc limit ${maxOfVin}))) e
     union all
     select * from (select id from (

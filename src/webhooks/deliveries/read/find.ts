@@ -159,9 +159,9 @@ export async function afterAttempt(env: Env, caller: Caller, key: DeliveryKey, s
   const until = Date.now() + timeoutMs;
   for (let waitMs = firstWaitMs; ; waitMs *= 2) {
     const found = await findDelivery(env, caller, key);
-    const left = until - Date.now();
-    if (left <= 0 || (found?.last?.at ?? 0) >= since) return found;
-    await scheduler.wait(Math.min(waitMs, left));
+    const remaining = until - Date.now();
+    if (remaining <= 0 || (found?.last?.at ?? 0) >= since) return found;
+    await scheduler.wait(Math.min(waitMs, remaining));
   }
 }
 

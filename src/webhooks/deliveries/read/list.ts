@@ -31,14 +31,14 @@ export async function readDeliveries(
   const { webhookId, eventId, status, type } = filters;
   const range = rangeOf(from, to);
   const identity = JSON.stringify(['/deliveries', caller.accountId, range, filters]);
-  const place = cursor === undefined ? undefined : decodeCursor(cursor, identity);
-  if (cursor !== undefined && !place) throw invalidCursor();
+  const position = cursor === undefined ? undefined : decodeCursor(cursor, identity);
+  if (cursor !== undefined && !position) throw invalidCursor();
   continueFrom(env, caller, cursor);
   const isKnown = sql`${webhookId && ownWebhookId(caller, webhookId)} is not null`;
   const { rows } = await readAsCaller(env, caller, (db) => ({
     known: webhookId === undefined ? undefined : refuseUnless(db, isKnown, 'Invalid webhook id'),
     rows: selectDeliveries(db, caller, {
-      ...{ webhookId, state: status, type, place, limit, ...range },
+      ...{ webhookId, state: status, type, place: position, limit, ...range },
       events: eventId === undefined ? undefined : sql`${eventId}`,
     }),
   }));

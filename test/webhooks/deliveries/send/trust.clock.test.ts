@@ -26,7 +26,7 @@ it('custom headers sealed with an older key are read, and sealed anew with the n
   heard.serves('https://login.example.com', () => Response.json({ access_token: 'token' }));
   await happen(1, 'before');
   await settled(hook.id);
-  const rotated = { ...env, HEADER_KEYS: `new:${btoa('n'.repeat(32))},${env.HEADER_KEYS}` };
+  const rotated = { ...env, ENCRYPTION_KEYS: `new:${btoa('n'.repeat(32))},${env.ENCRYPTION_KEYS}` };
   const keys = async () => {
     const names = ['headers', 'signing', 'oauth', 'oauth_token'].map(
       (name) => `${name}->>'key' as ${name}`,

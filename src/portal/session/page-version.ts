@@ -6,13 +6,21 @@ import { readVersion, type Watched } from '../read/session.ts';
 import { sessionHashOf } from './session.ts';
 
 /** The address at which a page asks for its version. It proves that the session may ask. */
-export async function tickPath(c: Context, watched: Watched, sessionHash: string): Promise<string> {
-  const proof = await checksum(config(c.env).headerKeys, 'tick', claim(watched, sessionHash));
-  return `/portal/tick?${new URLSearchParams({ ...watched, proof })}`;
+export async function versionPath(
+  c: Context,
+  watched: Watched,
+  sessionHash: string,
+): Promise<string> {
+  const proof = await checksum(
+    config(c.env).encryptionKeys,
+    'page version',
+    claim(watched, sessionHash),
+  );
+  return `/portal/page-version?${new URLSearchParams({ ...watched, proof })}`;
 }
 
 /** Whether an open page has changed, by two rows. @throws Refusal: unauthenticated, rate limited */
-export async function tick(c: Context) {
+export async function pageVersion(c: Context) {
   const { of = '', id = '', proof = '' } = c.req.query();
   const hash = await sessionHashOf(c);
   if (hash === undefined || !(await isProven(c, { of, id }, hash, proof))) throw unauthenticated();
@@ -22,7 +30,7 @@ export async function tick(c: Context) {
 }
 
 const isProven = (c: Context, watched: { of: string; id: string }, hash: string, proof: string) =>
-  hasChecksum(config(c.env).headerKeys, 'tick', claim(watched, hash), proof);
+  hasChecksum(config(c.env).encryptionKeys, 'page version', claim(watched, hash), proof);
 
 const claim = ({ of, id }: { of: string; id: string }, sessionHash: string): string =>
   `${sessionHash} ${of} ${id}`;

@@ -9,7 +9,7 @@ import { done, readForm } from './submit.ts';
 /** Lets each form of people who are signed in take effect once. */
 export const formsOnce = createMiddleware<App>(async (c, next) => {
   if (c.req.method !== 'POST') return next();
-  const response = await once(c, c.get('caller'), resultOf(c), async () => {
+  const response = await submitOnce(c, c.get('caller'), resultOf(c), async () => {
     await next();
     return c.res;
   });
@@ -22,7 +22,7 @@ export const formsOnce = createMiddleware<App>(async (c, next) => {
  * Handles a form, which takes effect once: see `asCaller`. Whoever sends it again, in whatever isolate and within an
  * hour, is told so, and led to its `result`.
  */
-export async function once(
+export async function submitOnce(
   c: Context,
   caller: Caller,
   result: string,

@@ -4,13 +4,13 @@ import { rfc3339In } from '../../platform/times.ts';
 import { withoutInvisible } from './nothing.ts';
 
 /** Makes something usable of a value that the field's schema refuses, or undefined. */
-export type Mend = (value: unknown) => unknown;
+export type Clean = (value: unknown) => unknown;
 
 /** The value if the schema accepts it, otherwise what can be used of it, if anything. */
-export function usable(schema: v.GenericSchema, mend: Mend | undefined, value: unknown): unknown {
+export function usable(schema: v.GenericSchema, clean: Clean | undefined, value: unknown): unknown {
   if (v.is(schema, value)) return value;
-  const mended = mend?.(value);
-  return mended !== undefined && v.is(schema, mended) ? mended : undefined;
+  const cleaned = clean?.(value);
+  return cleaned !== undefined && v.is(schema, cleaned) ? cleaned : undefined;
 }
 
 const controls = new RegExp(unprintable, 'gu');
@@ -29,7 +29,7 @@ export const isBlank = (value: unknown): boolean =>
 
 /** Clean text of at most `max` characters, and as JSON of at most `bytes`. */
 export const cutText =
-  (max: number, bytes = Number.POSITIVE_INFINITY): Mend =>
+  (max: number, bytes = Number.POSITIVE_INFINITY): Clean =>
   (value) => {
     let text = cleanText(value)?.slice(0, max);
     for (let over = 1; text && over > 0; text = text.slice(0, text.length - Math.ceil(over / 3)))
@@ -42,12 +42,12 @@ export const jsonBytes = (value: string | string[]): number =>
   new TextEncoder().encode(JSON.stringify(value)).length;
 
 /** A time in any form that can be read in one way only, also as a number, as RFC 3339. */
-export const mendTime: Mend = (value) =>
+export const cleanTime: Clean = (value) =>
   rfc3339In(typeof value === 'number' ? String(value) : withoutInvisible(cleanText(value) ?? ''));
 
 /** A number as text, unless it can be several between the bounds. */
-export const mendNumber =
-  (min: number, max: number): Mend =>
+export const cleanNumber =
+  (min: number, max: number): Clean =>
   (value) => {
     const possible = numbersIn(cleanText(value) ?? '').filter(
       (number) => number >= min && number <= max,
@@ -67,8 +67,8 @@ export function numbersIn(text: string, isDecimal = false): number[] {
 }
 
 /** One of the words in whatever case, or the value that goes with it. */
-export const mendWord =
-  (values: { [word: string]: unknown }): Mend =>
+export const cleanWord =
+  (values: { [word: string]: unknown }): Clean =>
   (value) => {
     const text = cleanText(value)?.toLowerCase();
     return Object.entries(values).find((entry) =>
@@ -77,7 +77,7 @@ export const mendWord =
   };
 
 /** A truth in any of the words that programs and people write. */
-export const mendBoolean = mendWord({
+export const cleanBoolean = cleanWord({
   true: true,
   1: true,
   yes: true,
@@ -87,8 +87,8 @@ export const mendBoolean = mendWord({
 });
 
 /** The first good values of a list, as many as fit. A single value is a list of it. */
-export const mendList =
-  (each: v.GenericSchema<string>, max: number, bytes: number): Mend =>
+export const cleanList =
+  (each: v.GenericSchema<string>, max: number, bytes: number): Clean =>
   (value) => {
     const kept: string[] = [];
     let size = 1;
@@ -102,14 +102,14 @@ export const mendList =
   };
 
 /** An object without those members that cannot be used. */
-export const mendMembers =
-  (members: { [name: string]: { input: v.GenericSchema; mend?: Mend } }): Mend =>
+export const cleanMembers =
+  (members: { [name: string]: { input: v.GenericSchema; clean?: Clean } }): Clean =>
   (value) => {
     if (typeof value !== 'object' || !value) return undefined;
-    const given = new Map(Object.entries(value));
-    const kept = Object.entries(members).map(([name, { input, mend }]) => [
+    const received = new Map(Object.entries(value));
+    const kept = Object.entries(members).map(([name, { input, clean }]) => [
       name,
-      usable(input, mend ?? cleanText, given.get(name)),
+      usable(input, clean ?? cleanText, received.get(name)),
     ]);
     return Object.fromEntries(kept);
   };

@@ -4,9 +4,9 @@ import { type SQL, sql } from 'drizzle-orm';
 const endOf = (id: SQL): SQL => sql`unhex(substr(${id}, -12))`;
 
 /** SQL for whether a column of `trips` or `safety_events` has an id, found by its index. */
-export const leads = (column: SQL, id: SQL): SQL =>
+export const hasId = (column: SQL, id: SQL): SQL =>
   sql`${endOf(column)} = ${endOf(id)} and ${column} = ${id}`;
 
 /** SQL for whether a column of a table with records has an id, found by its index. */
-export const leadsIn = (table: string, column: SQL, id: SQL): SQL =>
-  ['trips', 'safety_events'].includes(table) ? leads(column, id) : sql`${column} = ${id}`;
+export const hasIdIn = (table: string, column: SQL, id: SQL): SQL =>
+  ['trips', 'safety_events'].includes(table) ? hasId(column, id) : sql`${column} = ${id}`;

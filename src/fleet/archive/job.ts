@@ -155,12 +155,12 @@ async function someRows({ kind, day, sizes, lease: { db } }: Move): Promise<Arch
 const orderOf = ({ stored, order }: ArchiveKind) => sql.identifier(stored[order]?.name ?? order);
 
 /** Deletes rows from D1, unless they have changed since they were read. */
-const deleteRows = (db: Database, { table }: ArchiveKind, versions: Version[]) => {
+const deleteRows = (db: Database, { table: archived }: ArchiveKind, versions: Version[]) => {
   const read = JSON.stringify(versions.map(({ row }) => [row.id, row.updatedAt]));
   const same = sql`(
     select t.id from json_each(${read}) v
-    cross join ${table} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`;
-  return db.delete(table).where(inArray(table.id, same));
+    cross join ${archived} t on t.id = v.value->>0 and t.updated_at = v.value->>1)`;
+  return db.delete(archived).where(inArray(archived.id, same));
 };
 
 /** The ends of the ids in files read so far, as numbers: only late records need one read again. */

@@ -104,7 +104,7 @@ export function sharedTables(files: SourceFile[]): string[] {
 
 function tablesWritten(text: string): string[] {
   const written = text.matchAll(
-    /\b(?:insert into|delete from) (\w+)|\bupdate (\w+) set\b|\bdb\s*\.(?:insert|update|delete)\((?!table\))(\w+)\)/g,
+    /\b(?:insert into|delete from) (\w+)|\bupdate (\w+) set\b|\bdb\s*\.(?:insert|update|delete)\((\w+)\)/g,
   );
   return [...written].map(
     ([, inserted, updated, built = '']) => inserted ?? updated ?? snakeCase(built),

@@ -109,7 +109,7 @@ it('creates everything, goes on after failures, and deploys another beside it', 
   expect(keys.map((file) => readFileSync(file, 'utf8'))).toEqual(values);
   for (const secret of values) expect(out).not.toContain(secret.trim());
   expect(out).toMatch(
-    /password manager\. .*\n +\S+operator\.key +OPERATOR_KEY\n +\S+header\.keys +ENCRYPTION_KEYS\n[\s\S]*✓ Deployed/,
+    /password manager\. .*\n +\S+operator\.key +OPERATOR_KEY\n +\S+encryption\.keys +ENCRYPTION_KEYS\n[\s\S]*✓ Deployed/,
   );
   // Replicas are turned on before the Worker reads them, and it runs where they are.
   expect(out).toContain('✓ Lists are read from replicas of the database');

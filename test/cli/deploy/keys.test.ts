@@ -20,12 +20,12 @@ it.each([
   [
     'for a database that was sealed with others',
     ...['', {}, { database: { id: 'd' } }],
-    /Put its ENCRYPTION_KEYS into .*header\.keys/,
+    /Put its ENCRYPTION_KEYS into .*encryption\.keys/,
   ],
   [
     'for a second cell',
     ...['', cell, {}],
-    /Cells share their ENCRYPTION_KEYS.*Put those of the cell main into .*header\.keys/,
+    /Cells share their ENCRYPTION_KEYS.*Put those of the cell main into .*encryption\.keys/,
   ],
 ] as const)('new ENCRYPTION_KEYS are not made %s', (_, CI, settings, found, remedy) => {
   vi.stubEnv('CI', CI);
@@ -52,6 +52,6 @@ it('says where keys are until it has said so, and again once they have changed',
   utimesSync(headers, new Date(), new Date(Date.now() + 1000));
   remindToStore(folder, printed);
   expect(printed.mock.lastCall).toEqual([
-    expect.stringMatching(/again:\n +\S+header\.keys {2}ENCRYPTION_KEYS\n$/),
+    expect.stringMatching(/again:\n +\S+encryption\.keys {2}ENCRYPTION_KEYS\n$/),
   ]);
 });

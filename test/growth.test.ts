@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { getTableName, type SQL } from 'drizzle-orm';
+import { getTableName } from 'drizzle-orm';
 import { getTableConfig, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 import { pruneAudit } from '../src/accounts/audit/prune.ts';
 import { deadTokenDays, pruneCredentials } from '../src/accounts/prune.ts';
@@ -8,7 +8,7 @@ import { filesPerRow } from '../src/fleet/archive/catalog.ts';
 import { maxMapBytes } from '../src/fleet/incidents/map.ts';
 import { recordKinds } from '../src/fleet/lists/registry.ts';
 import { maxRecordsPerRow } from '../src/fleet/record-changes.ts';
-import { transaction } from '../src/platform/db/database.ts';
+import { type Statement, transaction } from '../src/platform/db/database.ts';
 import { owners } from '../src/platform/db/schema/owners.ts';
 import { webhooks } from '../src/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../src/platform/db/system.ts';
@@ -37,14 +37,16 @@ const tale = story();
 /** D1 restores no dump with a longer statement: a row of a table is one. */
 const maxStatementBytes = 100_000;
 
+const db = openDatabase(env);
+
 /** Tables whose rows are pruned, by which statements. */
-const pruned: Record<string, SQL[]> = {
-  sign_in_links: pruneCredentials.statements(0).slice(0, 1),
-  sessions: pruneCredentials.statements(0).slice(1, 2),
-  sent_forms: pruneCredentials.statements(0).slice(2, 3),
-  tokens: pruneCredentials.statements(0).slice(3),
-  notifications: [leftOverNotifications(0, 0)],
-  audit_log: pruneAudit.statements(0).slice(0, 1),
+const pruned: Record<string, Statement[]> = {
+  sign_in_links: pruneCredentials.statements(db, 0).slice(0, 1),
+  sessions: pruneCredentials.statements(db, 0).slice(1, 2),
+  sent_forms: pruneCredentials.statements(db, 0).slice(2, 3),
+  tokens: pruneCredentials.statements(db, 0).slice(3),
+  notifications: [leftOverNotifications(db, 0, 0)],
+  audit_log: pruneAudit.statements(db, 0).slice(0, 1),
   deliveries: [], // seeks from webhook to webhook: test/webhooks/deliveries/send/trust.clock.test.ts
   changes: [], // seeks from account to account: test/fleet/changes/feed.test.ts
 };
@@ -66,12 +68,12 @@ it('every table is pruned, or has a limit that the document names', async () => 
 });
 
 const statements = Object.entries(pruned).flatMap(([table, all]) =>
-  all.map((statement, i): [string, number, SQL] => [table, i + 1, statement]),
+  all.map((statement, i): [string, number, Statement] => [table, i + 1, statement]),
 );
 it.each(statements)(
   'a table that is pruned, is pruned by index: %s %d',
   async (_table, _place, statement) => {
-    const { sql: text, params } = new SQLiteSyncDialect().sqlToQuery(statement);
+    const { sql: text, params } = new SQLiteSyncDialect().sqlToQuery(statement.getSQL());
     const plan = await rows(`explain query plan ${text}`, ...params);
     const steps = plan
       .map(({ detail }) => String(detail))
@@ -142,9 +144,8 @@ it('once an hour tokens that ended 90 days ago are deleted, and refused as befor
 
 /** Deletes what a whole month of hours would, which go through the whole table once. */
 const pruneForAMonth = async (before: number) => {
-  const db = openDatabase(env);
   const [first, ...others] = Array.from({ length: pruneSlices }, (_, slice) =>
-    db.all(leftOverNotifications(slice, before)),
+    leftOverNotifications(db, slice, before),
   );
   if (first) await transaction(db, [first, ...others]);
 };

@@ -6,13 +6,13 @@ import { deleteUpTo, pruning } from '../platform/jobs/chunks.ts';
 export const deadTokenDays = 90;
 
 /** Deletes expired links and sessions, old forms, and credentials that ended 90 days ago. */
-export const pruneCredentials = pruning((now) => {
+export const pruneCredentials = pruning((db, now) => {
   const before = now - deadTokenDays * dayMs;
   return [
-    deleteUpTo(signInLinks.expiresAt, now),
-    deleteUpTo(sessions.expiresAt, now),
-    deleteUpTo(sentForms.at, now - hourMs),
-    deleteUpTo(tokens.revokedAt, before),
-    deleteUpTo(tokens.expiresAt, before),
+    deleteUpTo(db, signInLinks.expiresAt, now),
+    deleteUpTo(db, sessions.expiresAt, now),
+    deleteUpTo(db, sentForms.at, now - hourMs),
+    deleteUpTo(db, tokens.revokedAt, before),
+    deleteUpTo(db, tokens.expiresAt, before),
   ];
 });

@@ -131,8 +131,9 @@ const nextSeq = ({ accountId, now }: ChangeSource): SQL =>
 export const keptMs = 30 * dayMs;
 
 /** Deletes changes older than 30 days, account by account, so that only deleted rows are read. */
-export const pruneChanges = pruning((now) => [
-  sql`
+export const pruneChanges = pruning((db, now) => [
+  // A recursive CTE.
+  db.run(sql`
     with recursive feeds (id) as (
       select min(account_id) from changes
       union all
@@ -141,5 +142,5 @@ export const pruneChanges = pruning((now) => [
     delete from changes where (account_id, seq) in (
       select c.account_id, c.seq from feeds
       cross join changes c on c.account_id = feeds.id and c.seq < ${now - keptMs}
-      limit ${rowsPerChunk})`,
+      limit ${rowsPerChunk})`),
 ]);

@@ -30,13 +30,17 @@ export function removeRecords(
       where ${hasIdIn(getTableName(table), sql`connection_id`, sql`${connectionId}`)} limit ${perKind}`;
     return [...alongside(kind, ids), sql`delete from ${table} where ${id} in (${ids})`];
   });
-  return untilNone(db, statements);
+  return untilNone(
+    db,
+    statements.map((one) => db.run(one)),
+  );
 }
 
 /** Removes an address in lower case from the events `keys`. */
-export const eraseRecipient = (keys: SQL, email: string): SQL => sql`
-  update safety_events set recipients = ${withoutText(sql`recipients`, email)}
-  where id in (${keys}) and instr(lower(recipients), ${email}) > 0`;
+export const eraseRecipient = (db: Database, keys: SQL, email: string) =>
+  db.run(sql`
+    update safety_events set recipients = ${withoutText(sql`recipients`, email)}
+    where id in ${keys} and instr(lower(recipients), ${email}) > 0`);
 
 /** The columns that refer to a driver, each with an index. */
 const references = recordKinds.flatMap(({ kind, table, fields }) =>
@@ -63,7 +67,10 @@ export function eraseReferences(
         updated_at = ${Date.now()} where ${id} in (${ids})`,
     ];
   });
-  return untilNone(db, statements);
+  return untilNone(
+    db,
+    statements.map((one) => db.run(one)),
+  );
 }
 
 export const deleteDriverRow = (db: Database, accountId: string, id: string) =>

@@ -140,7 +140,7 @@ const leadOf = (column: SQLiteColumn, [value = '', ...more]: string[]): PageQuer
     ? { column, value }
     : {
         column,
-        values: sql`select distinct value from json_each(${JSON.stringify([value, ...more])})`,
+        values: jsonList([...new Set([value, ...more])]),
       };
 
 /** A list's filters for archived rows, which have no index. */

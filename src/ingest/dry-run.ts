@@ -16,8 +16,8 @@ import { ACCIDENT } from '../webhooks/notifications/types.ts';
 import {
   type NewEvent,
   type News,
-  newsAmong,
   recipientsAmong,
+  selectNews,
   subscribers,
 } from '../webhooks/recipients.ts';
 import { accidentsOf, decideAll, readKnown } from './accidents.ts';
@@ -29,7 +29,7 @@ import { addDecided, addKept, keptOf, type WriteOptions, type WrittenRecords } f
 /*
  * A dry run reads what `write.ts` would write, and decides as it does. Records may be about vehicles
  * of the call, so its statements are those of the write on vehicles as the call would leave them:
- * `with` gives a few rows the name of the table.
+ * CTEs give a few rows the name of the table.
  */
 
 /** Finds what storing records would change, and whom it would notify. Adds to `total`. */
@@ -73,14 +73,17 @@ export async function rehearseRecords(
   total.wouldNotify.push(...news.flatMap((one) => wouldNotify(one, recipientsOf(one))));
 }
 
-/** The statements that find what would become of a batch. Raw: those of the write, on other tables. */
+/** The statements that find what would become of a batch. */
 function rehearse(db: Database, batches: Batch[], batch: Batch, notify: boolean) {
   const before = vehiclesAfter(batches, batch);
   const all = notify ? [...batch.notifications, ...batch.heldBack] : [];
-  const changed = sql`(select count(*) from (${changedIn(batch)}))`;
+  const changed = sql`(select count(*) from ${changedIn(batch)})`;
   return {
-    fresh: all.length > 0 ? db.all<NewEvent>(sql`${before} ${newsAmong(all)}`) : undefined,
-    kept: db.all<{ value: string }>(sql`${before} select ${keptOf(batch, changed)} as value`),
+    fresh: all.length > 0 ? selectNews(db, all, before) : undefined,
+    // Raw: that of the write, on other tables.
+    kept: db.all<{ value: string }>(sql`
+      ${before && sql`with ${before}`}
+      select ${keptOf(batch, changed)} as value`),
   };
 }
 
@@ -95,15 +98,15 @@ const changedIn = ({ keeper, entries }: Batch): SQL =>
 /** A table as it is: without `main`, its name may be that of rows above it. */
 const stored = (table: AccountTable): SQL => sql`main.${table}`;
 
-/** SQL for the vehicles of a batch's records as the vehicles' batch, if there is one, would leave them. */
-function vehiclesAfter(batches: Batch[], batch: Batch): SQL {
+/** The CTEs of the vehicles of a batch's records as the vehicles' batch, if there is one, would leave them. */
+function vehiclesAfter(batches: Batch[], batch: Batch): SQL | undefined {
   const changes = batchOf(batches, vehicles.kind);
   if (!changes || !batch.keeper.parents.some(({ kind }) => kind === vehicles.kind))
-    return sql.empty();
+    return undefined;
   const { table, columns } = changes.keeper;
   const ids = JSON.stringify(batch.entries.map(({ row }) => row.vehicleId));
   return sql`
-    with changed as materialized (${changedIn(changes)}),
+    changed as materialized ${changedIn(changes)},
     ${table} as materialized (
       select * from changed
       union all
@@ -116,14 +119,13 @@ const batchOf = (batches: Batch[], kind: string) => batches.find((batch) => batc
 /** The statements that find which vehicles and drivers the call would add or change. */
 function changedFleet(db: Database, batches: Batch[]) {
   const [ofVehicles, ofDrivers] = [batchOf(batches, vehicles.kind), batchOf(batches, drivers.kind)];
+  const one = (fields: SQL) => sql<string>`${fields}`.as('one');
   return {
     vehicles: ofVehicles
-      ? db.all<{ one: string }>(
-          sql`select ${vehicleFields} as one from (${changedIn(ofVehicles)}) v`,
-        )
+      ? db.select({ one: one(vehicleFields) }).from(sql`${changedIn(ofVehicles)} v`)
       : undefined,
     drivers: ofDrivers
-      ? db.all<{ one: string }>(sql`select ${driverFields} as one from (${changedIn(ofDrivers)})`)
+      ? db.select({ one: one(driverFields) }).from(changedIn(ofDrivers))
       : undefined,
   };
 }

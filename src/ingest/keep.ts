@@ -25,7 +25,7 @@ export type Upsert = {
   differs: SQL;
 };
 
-/** SQL for the rows that an upsert would add or change, as they would be. `table`: where it finds those that are there. */
+/** SQL for the rows that an upsert would add or change, as they would be. `of`: where it finds those that are there. */
 export const changedBy = (
   { table, columns, kept, incoming, differs }: Upsert,
   rows: KeptRow[],
@@ -37,10 +37,10 @@ export const changedBy = (
       ? sql`coalesce(${there(name)}, excluded.${sql.identifier(name)}) as ${sql.identifier(name)}`
       : sql`excluded.${sql.identifier(name)}`,
   );
-  return sql`
+  return sql`(
     with excluded (${columnList(columns)}) as (${incoming(rows)})
     select ${sql.join(after, sql`, `)} from excluded left join ${of} on ${there('id')} = excluded.id
-    where ${there('id')} is null or (${differs})`;
+    where ${there('id')} is null or (${differs}))`;
 };
 
 /** Prepares to store records, with what they copy from parents. Skips rows without a parent. */

@@ -85,7 +85,7 @@ function countHeldBack(db: Database, source: Source, { heldBack }: Batch) {
   const count = newAmong(heldBack);
   return {
     added: addHeldBack(db, source, count),
-    // Set-based.
+    // Raw: it has no table.
     counted: db.all<{ value: number }>(sql`select ${count} as value`),
   };
 }

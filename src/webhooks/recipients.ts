@@ -19,12 +19,15 @@ export type News = {
 /** A new event, by its place, and its vehicle. */
 export type NewEvent = { place: number; connectionId: string; groups: string };
 
-/** SQL for the events among notifications that are new. */
-export const newsAmong = (notifications: NewNotification[]): SQL => sql`
-  select n.key as place, v.connection_id as connectionId, ${groupKeysOfVehicle} as groups
-  from json_each(${JSON.stringify(notifications.map(({ data, ...key }) => key))}) n
-  cross join vehicles v on v.id = n.value->>'vehicleId'
-  where ${isNew(EVENT)}`;
+/** The statement that selects the events among notifications that are new. CTEs may replace tables. */
+export const selectNews = (db: Database, notifications: NewNotification[], ctes?: SQL) =>
+  // Set-based: any number of notifications by one parameter.
+  db.all<NewEvent>(sql`
+    ${ctes && sql`with ${ctes}`}
+    select n.key as place, v.connection_id as connectionId, ${groupKeysOfVehicle} as groups
+    from json_each(${JSON.stringify(notifications.map(({ data, ...key }) => key))}) n
+    cross join vehicles v on v.id = n.value->>'vehicleId'
+    where ${isNew(EVENT)}`);
 
 /** A webhook that subscribes; `covered` are the connections among those of the news' vehicles, as JSON. */
 export type Subscriber = {

@@ -57,7 +57,7 @@ export function audit(
       from ${sql.identifier(table)}
       where ${owner} = ${accountId} and ${which}
     ) changed
-    left join (${whoIs(actor)}) who
+    left join ${whoIs(actor)} who
     limit 1`);
 }
 
@@ -69,19 +69,19 @@ function kindOf(actor: Actor): 'operator' | 'person' | 'token' | 'service' {
 
 /** Taken from the credential itself, so that nobody can act in another's name. */
 function whoIs(actor: Actor): SQL {
-  if ('tokenId' in actor) return sql`select id, name from tokens where id = ${actor.tokenId}`;
+  if ('tokenId' in actor) return sql`(select id, name from tokens where id = ${actor.tokenId})`;
   if ('sessionHash' in actor)
-    return sql`
+    return sql`(
       select u.id, u.email as name
       from sessions s
       join portal_users u on u.id = s.user_id
-      where s.hash = ${actor.sessionHash}`;
+      where s.hash = ${actor.sessionHash})`;
   if ('link' in actor)
-    return sql`
+    return sql`(
       select id, 'Connect link for ' || name as name
       from connect_links
-      where hash = ${actor.link}`;
-  return sql`select null as id, null as name`;
+      where hash = ${actor.link})`;
+  return sql`(select null as id, null as name)`;
 }
 
 /** SQL for who created an API token: an address, or "the operator"; null if the audit log has no entry. */

@@ -26,5 +26,5 @@ export const rememberAlerted = (db: Database, news: SQL, now: number) =>
         union all
         select distinct value, ${now} from json_each(n.recipients)
         where value not in (select id from (${alertedOf(sql`accidents.alerted`)})) limit ${most}))
-    from (select id, json_group_array(recipient_id) as recipients from (${news}) group by id) n
+    from (select id, json_group_array(recipient_id) as recipients from ${news} group by id) n
     where accidents.id = n.id`);

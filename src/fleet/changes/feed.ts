@@ -7,7 +7,7 @@ import {
 } from '../../platform/db/cursor.ts';
 import { type Database, jsonList } from '../../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../../platform/db/guard.ts';
-import { cutScan, fitting, type Scanned, scan } from '../../platform/db/pages.ts';
+import { cutScan, fitting, scan } from '../../platform/db/pages.ts';
 import { mayReadReplica } from '../../platform/db/replica-reads.ts';
 import { changes } from '../../platform/db/schema/fleet.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
@@ -102,7 +102,7 @@ const selectRows = (
 ) => {
   const beyond = after.records === undefined ? sql`>` : sql`>=`;
   // A page, which is scanned as those of lists are.
-  const page = scan({
+  return scan<Noted>(db, {
     columns: sql`seq, connection_id as "connectionId", action, records, archived_day as "day"`,
     source: sql`changes where account_id = ${caller.accountId} and seq ${beyond} ${after.seq}`,
     order: sql`order by seq`,
@@ -115,7 +115,6 @@ const selectRows = (
     ),
     limit: maxRows,
   });
-  return db.all<Noted & Scanned>(page);
 };
 
 /** A row of `changes`: `records` are ids by kind, as JSON. */

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { transaction } from '../../platform/db/database.ts';
+import { type Database, type Statement, transaction } from '../../platform/db/database.ts';
 import { hasIdIn } from '../../platform/db/has-id.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { type Table, tables } from './tables.ts';
@@ -135,11 +135,11 @@ export async function countRows(
 
 const rowsPerChunk = 1000;
 
-/** SQL that changes those rows of a table whose keys the query `keys` selects. */
-export type RowChange = (table: Table, keys: SQL) => SQL;
+/** Changes those rows of a table whose keys the query `keys` selects. */
+export type RowChange = (db: Database, table: Table, keys: SQL) => Statement<D1Result>;
 
-const deletion: RowChange = ({ name, key }, keys) =>
-  sql`delete from ${raw(name)} where (${list(key)}) in (${keys})`;
+const deletion: RowChange = (db, { name, key }, keys) =>
+  db.run(sql`delete from ${raw(name)} where (${list(key)}) in ${keys}`);
 
 /** Deletes or changes a chunk of an account's rows, referring ones first. Returns the cursor, if any. */
 export async function throughRows(
@@ -158,7 +158,7 @@ export async function throughRows(
   const { rows, next } = await nextRows(env, table, accountId, after, rowsPerChunk, columns);
   const keys = jsonArrays(rows.map((row) => key.map((column) => row[column])));
   const db = openDatabase(env);
-  const changes = keys.map((json) => db.run(changing(table, fromArrays(key, json))));
+  const changes = keys.map((json) => changing(db, table, sql`(${fromArrays(key, json)})`));
   if (changes.length > 0) await transaction(db, changes, { repeatable: true });
   return JSON.stringify(next ? { table: at, after: next } : { table: at - 1 });
 }

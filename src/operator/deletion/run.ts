@@ -13,7 +13,7 @@ import {
   removeRecords,
 } from '../../fleet/remove.ts';
 import { removeMarks } from '../../fleet/trends/job.ts';
-import { type Database, transaction } from '../../platform/db/database.ts';
+import { type Database, type Statement, transaction } from '../../platform/db/database.ts';
 import { accounts } from '../../platform/db/schema/accounts.ts';
 import { erasedDrivers } from '../../platform/db/schema/fleet.ts';
 import { deletions } from '../../platform/db/schema/jobs.ts';
@@ -82,11 +82,15 @@ type Step = (env: Env, deletion: Deletion) => Promise<string | undefined>;
 
 /** A step that changes an account's rows of a table, or those for a connection or address. */
 const inRows =
-  (table: string, of: 'id' | 'email', changing: (keys: SQL, value: string) => SQL): Step =>
+  (
+    table: string,
+    of: 'id' | 'email',
+    changing: (db: Database, keys: SQL, value: string) => Statement<D1Result>,
+  ): Step =>
   async (env, deletion) => {
     const value = deletion[of];
     if (value === null) return undefined;
-    return throughRows(env, deletion, [table], (_, keys) => changing(keys, value));
+    return throughRows(env, deletion, [table], (db, _, keys) => changing(db, keys, value));
   };
 
 const ofAccount: Record<string, Step> = {

@@ -82,6 +82,7 @@ export const refuseUnless = (
   condition: SQL | undefined,
   failure: Failure | string,
 ): Statement<unknown[]> =>
+  // A refusal is SQL alone, of no table.
   db.all(sql`select case when ${condition} then 1 else ${refuse(failure)} end`);
 
 /** The refusal in D1's error: `bad JSON path: '{"kind":"forbidden"}'`. */

@@ -1,4 +1,4 @@
-import { is } from 'drizzle-orm';
+import { is, type SQLWrapper } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import type { RunnableQuery } from 'drizzle-orm/runnable-query';
 import { type SQLitePreparedQuery, SQLiteSelectBase } from 'drizzle-orm/sqlite-core';
@@ -15,7 +15,7 @@ import { SQLiteRaw } from 'drizzle-orm/sqlite-core/query-builders/raw';
 export type Database = DrizzleD1Database & { $client: Pick<D1Database, 'prepare' | 'batch'> };
 
 /** What Drizzle makes: `db.select()…`, `db.insert()…`; of raw SQL, `db.all` and `db.run`. */
-export type Statement<T = unknown> = RunnableQuery<T, 'sqlite'>;
+export type Statement<T = unknown> = RunnableQuery<T, 'sqlite'> & SQLWrapper;
 
 export const isStatement = (value: object): value is Statement => 'getSQL' in value;
 

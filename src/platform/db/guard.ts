@@ -184,7 +184,7 @@ function credentialCheck(
       ${whenNotOwn}
       else coalesce(c.last_used_at, 0) end as value
     from (select 1)
-    left join (${credentialOf(caller)}) c on c.account_id = ${caller.accountId}
+    left join ${credentialOf(caller)} c on c.account_id = ${caller.accountId}
     left join accounts a on a.id = ${caller.accountId}`);
 }
 
@@ -200,21 +200,25 @@ export const lostLease: Failure = { kind: 'unavailable', retryAfter: 60 };
 function credentialOf(caller: Caller): SQL {
   const now = Date.now();
   if ('tokenId' in caller)
-    return sql`select account_id, last_used_at, null as role from tokens
+    return sql`(
+      select account_id, last_used_at, null as role from tokens
       where id = ${caller.tokenId} and revoked_at is null and coalesce(expires_at > ${now}, true)
         and connection_id is ${caller.connectionId ?? null} and read_only = ${Number(caller.readOnly ?? false)}
-        and connection_ids is ${caller.connectionIds ? JSON.stringify(caller.connectionIds) : null}`;
+        and connection_ids is ${caller.connectionIds ? JSON.stringify(caller.connectionIds) : null})`;
   if ('sessionHash' in caller)
-    return sql`select u.account_id, null as last_used_at, u.role
+    return sql`(
+      select u.account_id, null as last_used_at, u.role
       from sessions s join portal_users u on u.id = s.user_id
-      where s.hash = ${caller.sessionHash} and s.expires_at > ${now}`;
+      where s.hash = ${caller.sessionHash} and s.expires_at > ${now})`;
   if ('link' in caller)
-    return sql`select account_id, null as last_used_at, null as role from connect_links
-      where hash = ${caller.link} and (connection_id is not null or expires_at > ${now})`;
+    return sql`(
+      select account_id, null as last_used_at, null as role from connect_links
+      where hash = ${caller.link} and (connection_id is not null or expires_at > ${now}))`;
   if ('pull' in caller)
-    return sql`select account_id, null as last_used_at, null as role from pulls
-      where connection_id = ${caller.pull.connectionId} and claim = ${caller.pull.claim}`;
-  return sql`select null as account_id, null as last_used_at, null as role`;
+    return sql`(
+      select account_id, null as last_used_at, null as role from pulls
+      where connection_id = ${caller.pull.connectionId} and claim = ${caller.pull.claim})`;
+  return sql`(select null as account_id, null as last_used_at, null as role)`;
 }
 
 /** The condition that a token which is limited to some connections may use this one; for others there is none. */

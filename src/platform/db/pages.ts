@@ -16,7 +16,7 @@ export type PageQuery = {
   id: string;
   /** The key of the column that the list is ordered by; ties are ordered by id. */
   order: string;
-  /** The index's leading column, and its value, or a query for values to merge. */
+  /** The index's leading column, and its value, or a query for values to merge, in parentheses. */
   lead: { column: SQLiteColumn } & ({ value: string } | { values: SQL });
   from?: number | undefined;
   to?: number | undefined;
@@ -50,7 +50,7 @@ export const maxScanned = 1000;
 /** The most bytes of a page as JSON. A larger one is cut short and has a next one. */
 export const maxPageBytes = 1024 * 1024;
 
-/** Reads rows in order until a page of them has passed the filters. */
+/** What reads rows in order until a page of them has passed the filters. */
 export type Scan = {
   columns: SQL;
   /** `table where …`: a range of an index in this order. */
@@ -60,18 +60,28 @@ export type Scan = {
   limit: number;
   /** How many rows are scanned at most: `maxScanned` by default. */
   most?: number;
+  /** What is looked up for the rows that pass: `(select …) as "name"`. */
+  also?: SQL | undefined;
 };
 
 /** Whether a row passes the filters, and its number among the scanned rows, from 1; without filters, all pass. */
 export type Scanned = { hit?: number; nth?: number };
 
-/** SQL for the rows of a scan that pass: one more than a page, or as far as may be scanned. */
-export function scan({ columns, source, order, passes, limit, most = maxScanned }: Scan): SQL {
-  if (!passes) return sql`select ${columns} from ${source} ${order} limit ${limit + 1}`;
-  return sql`select * from (
-      select ${columns}, coalesce(${passes}, 0) as hit, row_number() over (${order} rows unbounded preceding) as nth
-      from ${source} ${order} limit ${most})
-    where hit or nth = ${most} limit ${limit + 1}`;
+/** The statement that selects the rows of a scan that pass: one more than a page, or as far as may be scanned. */
+export function scan<Row extends object>(
+  db: Database,
+  { columns, source, order, passes, limit, most = maxScanned, also }: Scan,
+) {
+  const rows = passes
+    ? sql`(
+        select * from (
+          select ${columns}, coalesce(${passes}, 0) as hit,
+            row_number() over (${order} rows unbounded preceding) as nth
+          from ${source} ${order} limit ${most})
+        where hit or nth = ${most} limit ${limit + 1})`
+    : sql`(select ${columns} from ${source} ${order} limit ${limit + 1})`;
+  // Raw: the pages of all lists are one statement, with windows and recursion.
+  return db.all<Row & Scanned>(sql`select * ${also && sql`, ${also}`} from ${rows}`);
 }
 
 /** The page among a scan's rows, and the row after which the next one begins, if any. */
@@ -161,7 +171,7 @@ function allRanges(query: PageQuery, values: SQL): SQL {
   const next = sql`(${sort}, ${id}) ${beyond(descending)} (merged_sort, merged_id)`;
   return sql`(
     with recursive
-      ranges (range) as (${values}),
+      ranges (range) as ${values},
       walk (merged_lead, merged_sort, merged_id) as (
         select range, ${sort}, ${id} from ranges cross join ${table} on ${first(sql`range`, [...begin, ...end])}
         union all
@@ -175,8 +185,10 @@ const maxConnectionsMerged = 1000;
 
 /** SQL for the ids of the caller's connections that a list over all of them includes. */
 export const connectionIds = (caller: Caller): SQL =>
-  sql`select id from connections where ${and(sql`account_id = ${caller.accountId}`, isWithin(caller, sql`id`))}
-    order by created_at, id limit ${maxConnectionsMerged}`;
+  sql`(
+    select id from connections
+    where ${and(sql`account_id = ${caller.accountId}`, isWithin(caller, sql`id`))}
+    order by created_at, id limit ${maxConnectionsMerged})`;
 
 /** The conditions that begin and end the range of a page. One that is continued begins there. */
 function boundsOf(query: PageQuery): { begin: (SQL | undefined)[]; end: (SQL | undefined)[] } {
@@ -204,15 +216,14 @@ export function selectRows(db: Database, query: PageQuery) {
   const [sort, id] = orderOf(query);
   const direction = directionOf(descending);
   const order = sql`order by ${sort} ${direction}, ${id} ${direction}`;
-  const rows = scan({
+  return scan<StreamRow>(db, {
     columns: selected(query.columns, query.hidden),
     source,
     order,
     passes: and(...filters),
     limit,
+    also,
   });
-  // Raw: the pages of all lists are one statement, with windows and recursion.
-  return db.all<StreamRow>(also ? sql`select *, ${also} from (${rows})` : rows);
 }
 
 export function streamOf({ order, id, limit }: PageQuery, rows: StreamRow[]): Stream {

@@ -28,16 +28,18 @@ const tables = [
 
 /** The statement that counts what each key has encrypted: reads all webhooks, channels and pulls. */
 export function countEncrypted(db: Database) {
-  const keys = tables.map(
-    ({ table, columns }) => sql`
-      select c.value->>'key' as key
-      from ${table}
-      cross join json_each(json_array(${sql.join(columns, sql`, `)})) c`,
-  );
   // Raw: json_each makes rows of a table's columns, so that it is read once.
   return db.all<{ key: string; encrypts: number }>(sql`
     select key, count(*) as encrypts
-    from (${sql.join(keys, sql` union all `)})
+    from (${sql.join(
+      tables.map(
+        ({ table, columns }) => sql`
+          select c.value->>'key' as key
+          from ${table}
+          cross join json_each(json_array(${sql.join(columns, sql`, `)})) c`,
+      ),
+      sql` union all `,
+    )})
     where key is not null
     group by key
     order by key`);

@@ -39,7 +39,7 @@ export async function readOverview(env: Env, caller: Caller, span: trends.Span) 
     changed: selectLatest(db, caller),
     times: selectTimes(
       db,
-      sql`select id from webhooks where account_id = ${caller.accountId} limit ${maxTimed}`,
+      sql`(select id from webhooks where account_id = ${caller.accountId} limit ${maxTimed})`,
     ),
   });
   const found = await asCaller(env, caller, select);

@@ -24,7 +24,7 @@ export const addNews = (env: Env, db: Database, kind: NewsKind, news: SQL, now: 
       from (
         select *, row_number() over (
           partition by recipient_id order by ${accidentsFirst(sql`item`)}) as place
-        from (${news}))
+        from ${news})
       group by account_id, recipient_id) n
     where exists (select 1 from accounts where id = n.account_id and status = 'active')
       and (exists (select 1 from alert_channels where id = n.recipient_id) or ${sendsEmail(env)}
@@ -52,7 +52,7 @@ export const alertedOf: SQL = sql`json_each((
     union all select id from alert_channels where account_id = a.id and gets_alerts = 1))) r`;
 
 /** The news about accounts' connections for those people and channels. */
-export const newsFor = (alerts: { accountId: string; item: object }[]): SQL => sql`
+export const newsFor = (alerts: { accountId: string; item: object }[]): SQL => sql`(
   select a.id as account_id, r.value as recipient_id, i.value->'item' as item
   from json_each(${JSON.stringify(alerts)}) i cross join accounts a on a.id = i.value->>'accountId'
-  cross join ${alertedOf}`;
+  cross join ${alertedOf})`;

@@ -42,7 +42,11 @@ export async function sendRecordAlerts(
     const ids = jsonList(feeds.map(({ id }) => id));
     const statements = {
       added: addNews(env, db, 'record', newsOf(ids, now), now),
-      remembered: rememberAlerted(db, sql`with ${unread(ids)} ${newsOfAccidents(now)}`, now),
+      remembered: rememberAlerted(
+        db,
+        sql`(with ${unread(ids)} select * from ${newsOfAccidents(now)})`,
+        now,
+      ),
       advanced: advance(db, ids),
     };
     const { added } = await transaction(db, statements, { repeatable: true });
@@ -61,26 +65,26 @@ export const recordAlertsAreDue = (): SQL =>
   sql`exists (select 1 from mail_feeds where ${hasNews} and ${isSettled})`;
 
 /** The changes of a feed that a step handles. */
-const nextChanges = sql`
+const nextChanges = sql`(
   select seq from (
     select seq, sum(records) over (order by seq) - records as before from (
       select seq, coalesce(json_array_length(records, '$.accident'), 0)
         + coalesce(json_array_length(records, '$.safetyEvent'), 0) as records
       from changes where account_id = mail_feeds.account_id and seq > mail_feeds.seen
       order by seq limit ${maxChanges}))
-  where before < ${maxRecords}`;
+  where before < ${maxRecords})`;
 
 const advance = (db: Database, accountIds: SQL) =>
   db
     .update(mailFeeds)
-    .set({ seen: sql`coalesce((select max(seq) from (${nextChanges})), ${mailFeeds.seen})` })
+    .set({ seen: sql`coalesce((select max(seq) from ${nextChanges}), ${mailFeeds.seen})` })
     .where(inArray(mailFeeds.accountId, accountIds));
 
 /** The unread changes of accounts, with the time `at` that the records have which came in by them. */
 const unread = (accountIds: SQL): SQL => sql`
   unread as materialized (
     select c.account_id, c.seq - c.lag as at, c.records from mail_feeds
-    cross join changes c on c.account_id = mail_feeds.account_id and c.seq in (${nextChanges})
+    cross join changes c on c.account_id = mail_feeds.account_id and c.seq in ${nextChanges}
     where mail_feeds.account_id in ${accountIds} and c.action = 'changed' and c.quiet = 0),
   crashes as materialized (
     select a.*, n.at, ${groupKeysOfVehicle} as group_keys,
@@ -89,7 +93,7 @@ const unread = (accountIds: SQL): SQL => sql`
     cross join accidents a on a.id = w.value left join vehicles v on v.id = a.vehicle_id)`;
 
 /** Levels of a day, since the rule was made, and false alarms. Unknown vehicles match every group. */
-const newsOfAccidents = (now: number): SQL => sql`
+const newsOfAccidents = (now: number): SQL => sql`(
   select a.account_id, r.recipient_id, a.id, ${itemOf(sql`l.value->>'notificationLevel'`)} as item
   from crashes a cross join json_each(a.levels) l
   cross join mail_rules r on r.account_id = a.account_id
@@ -98,15 +102,15 @@ const newsOfAccidents = (now: number): SQL => sql`
     and a.at >= max(r.since, ${now - dayMs}) and ${overlap(sql`r.group_keys`, sql`a.group_keys`)}
   union
   select a.account_id, ${alertedId}, a.id, ${itemOf(sql`${falseAlarm}`)}
-  from crashes a cross join json_each(a.alerted) m where a.dismissed and ${isUnaware}`;
+  from crashes a cross join json_each(a.alerted) m where a.dismissed and ${isUnaware})`;
 
 const itemOf = (level: SQL): SQL =>
   sql`json_object('level', ${level}, 'id', a.id, 'at', a.event_time, 'vehicle', a.vehicle)`;
 
 /** SQL for the records to alert people of: accidents, and safety events that were less than a week old. */
-const newsOf = (accountIds: SQL, now: number): SQL => sql`
+const newsOf = (accountIds: SQL, now: number): SQL => sql`(
   with ${unread(accountIds)}
-  select account_id, recipient_id, item from (${newsOfAccidents(now)})
+  select account_id, recipient_id, item from ${newsOfAccidents(now)}
   union all
   select e.account_id, r.recipient_id, json_object('level', 0, 'id', e.id, 'at', e.started_at,
     'vehicle', e.vehicle_name, 'risk', e.event_risk, 'types', json(e.translated_incident_types))
@@ -116,4 +120,4 @@ const newsOf = (accountIds: SQL, now: number): SQL => sql`
   left join vehicles v on v.id = e.vehicle_id and r.group_keys is not null
   where e.withdrawn is not 1 and e.event_risk >= r.risk and n.at >= max(r.since, ${now - dayMs})
     and e.started_at >= e.created_at - ${newsMs}
-    and ${overlap(sql`r.group_keys`, groupKeysOfVehicle)}`;
+    and ${overlap(sql`r.group_keys`, groupKeysOfVehicle)})`;

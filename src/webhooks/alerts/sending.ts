@@ -79,11 +79,11 @@ export async function sendMessages(
 const dayOf = (now: number): number => Math.floor(now / dayMs);
 
 /** SQL for whether `sendMessages` has work. */
-export const messagesAreDue = (now: number): SQL => sql`exists (${dueMessages(now)})`;
+export const messagesAreDue = (now: number): SQL => sql`exists ${dueMessages(now)}`;
 
-const dueMessages = (now: number): SQL => sql`
+const dueMessages = (now: number): SQL => sql`(
   select account_id, recipient_id, kind, due_at from alert_messages indexed by alert_messages_due
-  where due_at <= ${now} and ${ofActiveAccount(sql`alert_messages.account_id`)}`;
+  where due_at <= ${now} and ${ofActiveAccount(sql`alert_messages.account_id`)})`;
 
 type DueMessage = {
   accountId: string;
@@ -103,8 +103,9 @@ type DueMessage = {
   address: string | null;
 };
 
-/** One of a recipient each, of accounts in turn: it numbers them, and names an index. */
+/** One of a recipient each, of accounts in turn. */
 const selectDue = (db: Database, now: number) =>
+  // It numbers them, and names an index.
   db.all<DueMessage>(sql`
   select m.account_id as accountId, m.recipient_id as recipientId, m.kind, m.items, m.total,
     ${knownItems} as known, m.added_at as addedAt, m.attempts, a.name as account,
@@ -112,7 +113,7 @@ const selectDue = (db: Database, now: number) =>
   from (
     select *, row_number() over (partition by account_id order by due_at) as turn from (
       select *, row_number() over (partition by recipient_id order by due_at, kind) as place
-      from (${dueMessages(now)} order by due_at limit ${maxRead}))
+      from (select * from ${dueMessages(now)} order by due_at limit ${maxRead}))
     where place = 1 order by turn, due_at limit ${messagesPerStep}) d
   cross join alert_messages m
     on m.account_id = d.account_id and m.recipient_id = d.recipient_id and m.kind = d.kind

@@ -61,9 +61,9 @@ async function expandNext(env: Env, db: Database, id: string, row: FanOutRow): P
   const next = sql`(
     select webhook_id, filtered from webhook_connections
     where ${subscribers} and webhook_id > ${mark} order by webhook_id limit ${count})`;
-  const keys = sql`
+  const keys = sql`(
     select n.key, n.value
-    from json_each((select notifications from fan_outs where id = ${id})) n`;
+    from json_each((select notifications from fan_outs where id = ${id})) n)`;
   const { idle, moved } = await transaction(db, {
     idle: selectIdle(db, source, type, next, keys, sql`1`),
     deliveries: insertDeliveries(db, source, createdAt, keys, next),

@@ -54,15 +54,15 @@ export function fanOut(db: Database, source: NotificationSource, news: New) {
   const hasRest = sql`
     exists (select 1 from webhook_connections where ${subscribersOf(connectionId, type)}
       limit 1 offset ${servedAtOnce})
-    and (changes() > 0 or ${ofFirst(connectionId, type, sql`c.filtered and exists (${unseen})`)})`;
-  // Set-based: as many rows as the notifications need.
+    and (changes() > 0 or ${ofFirst(connectionId, type, sql`c.filtered and exists ${unseen}`)})`;
   const rest = () =>
+    // Set-based: as many rows as the notifications need.
     db.all<{ id: string }>(sql`
       insert into fan_outs
         (id, account_id, connection_id, type, notifications, expanded_to, created_at)
       select ${uuidV7Sql(now)}, ${accountId}, ${connectionId}, ${type},
         json_group_array(json(value)), (select max(webhook_id) from ${first}), ${now}
-      from (${unseenOf(news, hasRest)}) group by key / cast(${perRow} as integer) returning id`);
+      from ${unseenOf(news, hasRest)} group by key / cast(${perRow} as integer) returning id`);
   return {
     idle: selectIdle(db, source, type, first, unseen),
     deliveries: insertDeliveries(db, source, now, unseen, first),
@@ -80,9 +80,9 @@ const keysOf = ({ type, notifications }: New) =>
   }));
 
 /** SQL for those that are new, before the records are written. */
-const unseenOf = (news: New, condition = sql`true`): SQL => sql`
+const unseenOf = (news: New, condition = sql`true`): SQL => sql`(
   select n.key, n.value from json_each(iif(${condition}, ${JSON.stringify(keysOf(news))}, '[]')) n
-  where ${isNew(news.type)}`;
+  where ${isNew(news.type)})`;
 
 /** The work that a fan-out has made. */
 export const workOf = (
@@ -105,7 +105,7 @@ export function holdNewLevels(db: Database, source: NotificationSource, news: Ne
   const { now } = source;
   return holdLevels(
     db,
-    sql`select value from json_each(${levels})`,
+    sql`(select value from json_each(${levels}))`,
     firstWebhooks(source, news),
     now,
     now,
@@ -124,13 +124,13 @@ export const selectIdle = (
   type: NotificationType,
   webhooks: SQL,
   notifications: SQL,
-  hasSome = sql`exists (${notifications})`,
+  hasSome = sql`exists ${notifications}`,
 ) =>
   // Set-based.
   db.all<{ webhookId: string }>(sql`
     select webhook_id as webhookId from ${webhooks} w where ${hasSome}
       and iif(w.filtered, exists (
-        select 1 from (${notifications}) n where ${isLetThrough}), 1)
+        select 1 from ${notifications} n where ${isLetThrough}), 1)
       ${
         type === ACCIDENT
           ? undefined
@@ -152,7 +152,7 @@ export const insertDeliveries = (
       (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
     select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId},
       n.value->>'eventId', n.value->>'level', 'pending', n.value->>'priority', ${source.now}
-    from (${notifications}) n cross join ${webhooks} w where ${isLetThrough}`);
+    from ${notifications} n cross join ${webhooks} w where ${isLetThrough}`);
 
 /** Adds deliveries of made-up notifications. */
 export const insertTests = (db: Database, tests: (typeof deliveries.$inferInsert)[]) =>

@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { config } from '../../platform/config.ts';
 import { type Database, withoutText } from '../../platform/db/database.ts';
 import { notifications } from '../../platform/db/schema/webhooks.ts';
@@ -17,15 +17,25 @@ const graceMs = 7 * dayMs;
 export function pruneNotifications(env: Env, now = Date.now(), budget?: Budget): Promise<number> {
   const slice = Math.floor(now / hourMs) % pruneSlices;
   const before = now - config(env).retentionMs - graceMs;
-  return changeInChunks(openDatabase(env), leftOverNotifications(slice, before), budget);
+  const db = openDatabase(env);
+  return changeInChunks(db, leftOverNotifications(db, slice, before), budget);
 }
 
 /** The statement. Ids of records are hashes, which fill all slices evenly. */
-export const leftOverNotifications = (slice: number, before: number): SQL => sql`
-  delete from notifications where (event_id, level) in (
-    select event_id, level from notifications
-    where event_id >= ${startOf(slice)} and event_id < ${startOf(slice + 1)} and created_at < ${before}
-    limit ${rowsPerChunk})`;
+export function leftOverNotifications(db: Database, slice: number, before: number) {
+  const { eventId, level, createdAt } = notifications;
+  const keys = db
+    .select({ eventId, level })
+    .from(notifications)
+    .where(
+      and(gte(eventId, startOf(slice)), lt(eventId, startOf(slice + 1)), lt(createdAt, before)),
+    )
+    .limit(rowsPerChunk);
+  return db.delete(notifications).where(isAmong(keys));
+}
+
+const isAmong = (keys: SQLWrapper): SQL =>
+  sql`(${notifications.eventId}, ${notifications.level}) in ${keys}`;
 
 /** The first id of a slice; `g` is after all of them. */
 const startOf = (slice: number): string =>
@@ -35,17 +45,23 @@ const startOf = (slice: number): string =>
         .toString(16)
         .padStart(8, '0');
 
-/** Deletes the notifications of a connection from those that `keys` selects. */
-export const removeNotifications = (keys: SQL, connectionId: string): SQL => sql`
-  delete from notifications where (event_id, level) in (${keys}) and connection_id = ${connectionId}`;
+/** The statement that deletes the notifications of a connection among `keys`. */
+export const removeNotifications = (db: Database, keys: SQL, connectionId: string) =>
+  db.delete(notifications).where(and(isAmong(keys), eq(notifications.connectionId, connectionId)));
 
-/** Removes an address in lower case from the notifications `keys`. */
-export const eraseRecipient = (keys: SQL, email: string): SQL => sql`
-  update notifications set data = json_set(data, '$.recipients', ${withoutText(sql`data->'recipients'`, email)})
-  where (event_id, level) in (${keys}) and instr(lower(data), ${email}) > 0`;
+/** The statement that removes an address in lower case from the notifications `keys`. */
+export function eraseRecipient(db: Database, keys: SQL, email: string) {
+  const { data } = notifications;
+  const recipients = withoutText(sql`${data}->'recipients'`, email);
+  return db
+    .update(notifications)
+    .set({ data: sql`json_set(${data}, '$.recipients', ${recipients})` })
+    .where(and(isAmong(keys), sql`instr(lower(${data}), ${email}) > 0`));
+}
 
 /** Deletes notifications by their keys. The event or the accident still knows what was notified. */
 export const deleteNotifications = (db: Database, keys: { eventId: string; level: number }[]) =>
-  db.delete(notifications).where(sql`
-    (${notifications.eventId}, ${notifications.level}) in (
-      select value->>'eventId', value->>'level' from json_each(${JSON.stringify(keys)}))`);
+  db.delete(notifications).where(
+    isAmong(sql`(
+      select value->>'eventId', value->>'level' from json_each(${JSON.stringify(keys)}))`),
+  );

@@ -91,8 +91,8 @@ export async function webhookActivity(
   const { accountId } = caller;
   const { rows, hours, times, receivers, counts, names } = await asCaller(env, caller, (db) => ({
     rows: selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...part }),
-    hours: selectHours(db, sql`select ${own} as id`, countedHours, now),
-    times: selectTimes(db, sql`select ${own} as id`),
+    hours: selectHours(db, sql`(select ${own} as id)`, countedHours, now),
+    times: selectTimes(db, sql`(select ${own} as id)`),
     receivers: db
       .select(receiverColumns(now))
       .from(w)
@@ -134,10 +134,10 @@ function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): 
   const id = text.toLowerCase();
   const vin = vinOf(text) || text;
   if (isUuid(id))
-    return sql`
+    return sql`(
       select ${id}
-      union select event_id from deliveries where webhook_id = ${webhookId} and id = ${id}`;
-  return sql`
+      union select event_id from deliveries where webhook_id = ${webhookId} and id = ${id})`;
+  return sql`(
     select e.value from (
       select id from vehicles
       where account_id = ${accountId} and vin = ${vin} limit ${maxVehicles}) v
@@ -148,11 +148,11 @@ function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): 
     select * from (select id from (
       select id, vin from accidents where account_id = ${accountId}
       order by event_time desc limit ${maxScanned})
-    where vin = ${vin} limit ${maxOfVin})`;
+    where vin = ${vin} limit ${maxOfVin}))`;
 }
 
-/** It names indexes. */
 const selectCounts = (db: Database, webhookId: SQL) =>
+  // It names indexes.
   db.all<StateCounts>(sql`
     select
       (select count(*) from (select 1 from deliveries indexed by deliveries_retrying

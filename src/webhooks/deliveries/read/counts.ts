@@ -1,4 +1,13 @@
-import { and, eq, getTableColumns, gte, inArray, type SQL, sql } from 'drizzle-orm';
+import {
+  and,
+  eq,
+  getTableColumns,
+  gte,
+  inArray,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm';
 import { type Database, jsonList } from '../../../platform/db/database.ts';
 import { createdAtOf } from '../../../platform/db/ids.ts';
 import { webhookHours } from '../../../platform/db/schema/webhooks.ts';
@@ -96,28 +105,30 @@ export function countOutcomes(
     from webhooks w where w.id = ${webhookId} and ${isNew} ${addedUp}`);
 }
 
-/** SQL that counts what fails without an attempt. Runs before the update that fails it. */
-export const countFailed = (which: SQL, now: number): SQL => sql`
-  insert into webhook_hours (webhook_id, slot, hour, delivered, failed, accidents)
-  select w.id, ${hourOf(now) % countedHours}, ${hourOf(now)}, 0, c.failed, c.accidents
-  from (
-    select d.webhook_id, count(*) as failed,
-      sum(d.priority = 0 and d.attempts = 0 and ${isFirst(sql`d`)}) as accidents
-    from (${which}) f cross join deliveries d on d.webhook_id = f.webhook_id and d.id = f.id
-    group by d.webhook_id) c
-  cross join webhooks w on w.id = c.webhook_id
-  where true ${addedUp}`;
+/** The statement that counts what fails without an attempt, before the update that fails it. */
+export const countFailed = (db: Database, which: SQL, now: number) =>
+  // Set-based.
+  db.run(sql`
+    insert into webhook_hours (webhook_id, slot, hour, delivered, failed, accidents)
+    select w.id, ${hourOf(now) % countedHours}, ${hourOf(now)}, 0, c.failed, c.accidents
+    from (
+      select d.webhook_id, count(*) as failed,
+        sum(d.priority = 0 and d.attempts = 0 and ${isFirst(sql`d`)}) as accidents
+      from ${which} f cross join deliveries d on d.webhook_id = f.webhook_id and d.id = f.id
+      group by d.webhook_id) c
+    cross join webhooks w on w.id = c.webhook_id
+    where true ${addedUp}`);
 
 type CountedHour = Awaited<ReturnType<typeof selectHours>>[number];
 
 /** Selects the last `count` hours of these webhooks (a query of ids). */
-export function selectHours(db: Database, webhookIds: SQL, count: number, now: number) {
+export function selectHours(db: Database, webhookIds: SQLWrapper, count: number, now: number) {
   const first = hourOf(now) - count + 1;
   const slots = Array.from({ length: count }, (_, i) => (first + i) % countedHours);
   const { slot, noticed: _, ...columns } = getTableColumns(webhookHours);
   return db
     .select(columns)
-    .from(sql`(${webhookIds}) w`)
+    .from(sql`${webhookIds} w`)
     .crossJoin(webhookHours)
     .where(
       and(

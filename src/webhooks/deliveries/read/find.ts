@@ -92,7 +92,7 @@ export async function deliveriesOf(
   const now = Date.now();
   const recipients = sql`'recipients', json((select data->'recipients' from ${notificationOf()}))`;
   const more = sql`${receiverOf(now)}, ${recipients}`;
-  const query = { events: sql`${eventId}`, limit: maxOfEvent, most: maxLookedAt, more };
+  const query = { events: sql`(${eventId})`, limit: maxOfEvent, most: maxLookedAt, more };
   const { rows, candidates, alerted, covered } = await asCaller(env, caller, (db) => ({
     rows: selectDeliveries(db, caller, query),
     candidates: selectCandidates(db, caller, eventId),
@@ -142,9 +142,9 @@ export async function findDelivery(
       where not exists (select 1 from deletions where id = n.connection_id))),
     'webhook', (select json_object(${receiverOf(Date.now())}) from webhooks w
       where w.id = d.webhook_id and w.account_id = d.account_id)`;
-  // Its columns are those of the lists, which are raw.
   const which = sql`webhook_id = ${webhookId} and id = ${id} and account_id = ${caller.accountId}`;
   const [row] = await asCaller(env, caller, (db) =>
+    // Its columns are those of the lists, which are raw.
     db.all<StoredDelivery>(sql`select ${deliveryColumns(more)} from deliveries d where ${which}`),
   );
   return row && asListed<Details & More>(row);

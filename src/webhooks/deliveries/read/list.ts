@@ -39,7 +39,7 @@ export async function readDeliveries(
     known: webhookId === undefined ? undefined : refuseUnless(db, isKnown, 'Invalid webhook id'),
     rows: selectDeliveries(db, caller, {
       ...{ webhookId, state: status, type, place: position, limit, ...range },
-      events: eventId === undefined ? undefined : sql`${eventId}`,
+      events: eventId === undefined ? undefined : sql`(${eventId})`,
     }),
   }));
   const { page, end } = cutScan(rows, limit);

@@ -10,7 +10,7 @@ export type ListedState = (typeof statuses)[number] | 'retrying';
 /** What decides in which order deliveries are read. */
 export type Ordered = {
   state?: ListedState | undefined;
-  /** Only those of events and accidents with these ids: a query, or one id. */
+  /** Only those of events and accidents with ids in a list. */
   events?: SQL | undefined;
   /** Instead of oldest first; for one webhook alone. Pending ones are always as due. */
   newestFirst?: boolean;

@@ -77,12 +77,13 @@ export const markNotified = (db: Database, kind: AlertKind, ids: SQL, now: numbe
   return {
     // The builder's insert of a selection would have to name all columns.
     marked: db.run(sql`
-      insert into webhook_health (webhook_id, ${column}) select id, ${now} from (${ids}) where true
+      insert into webhook_health (webhook_id, ${column})
+      select id, ${now} from ${ids} where true
       on conflict (webhook_id) do update set ${column} = excluded.${column}`),
-    // It names an index.
     counters:
       kind === 'failed'
-        ? db.run(sql`
+        ? // It names an index.
+          db.run(sql`
             update webhook_hours indexed by webhook_hours_newly_failed set noticed = failed
             where failed > noticed and ${now} = (
               select failed_alert_at from webhook_health h

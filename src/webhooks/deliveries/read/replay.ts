@@ -40,10 +40,8 @@ export async function countReplayable(
   const { found, old } = await asCaller(env, caller, (db) => ({
     found: db
       .select({ looked: count(), count: sql<number>`coalesce(sum(${isReplayable}), 0)` })
-      .from(sql`(${recent}) d`),
-    old: db
-      .select({ count: sql<number>`coalesce(sum(status <> 'pending'), 0)` })
-      .from(sql`(${tooOld})`),
+      .from(sql`${recent} d`),
+    old: db.select({ count: sql<number>`coalesce(sum(status <> 'pending'), 0)` }).from(tooOld),
   }));
   return {
     count: found[0]?.count ?? 0,
@@ -74,13 +72,13 @@ export async function replay(
   ) {
     const chunk = candidates(next, to, replayedPerChunk);
     const { seen, changed } = await asCaller(env, caller, (db) => ({
-      seen: db.select({ looked: count(), last: sql<string>`max(id)` }).from(sql`(${chunk})`),
+      seen: db.select({ looked: count(), last: sql<string>`max(id)` }).from(chunk),
       changed: db
         .update(deliveries)
         .set({ status: 'pending', attempts: 0, nextAttemptAt: now, finishedAt: null })
         .where(
           sql`(webhook_id, id) in (
-            select webhook_id, id from (${chunk}) d where ${isReplayable})`,
+            select webhook_id, id from ${chunk} d where ${isReplayable})`,
         ),
       audited:
         replayed > 0

@@ -48,20 +48,20 @@ export function rangeOf(
 export const later = (a: string, b: string): string => (a > b ? a : b);
 export const earlier = (a: string, b: string): string => (a < b ? a : b);
 
-const columns = sql`select webhook_id, id, event_id, level, status`;
+const columns = sql`webhook_id, id, event_id, level, status`;
 
 /** SQL for the first deliveries, by id. Those that are pending cannot be replayed after all. */
 const finished = (isIn: SQL, limit: number): SQL =>
-  sql`${columns} from deliveries where ${isIn} order by id limit ${limit}`;
+  sql`(select ${columns} from deliveries where ${isIn} order by id limit ${limit})`;
 
 /** SQL for the first missed deliveries, read from indexes: `limit` rows of a status. */
-const missed = (isIn: SQL, limit: number): SQL => sql`
-  select * from (${columns} from deliveries indexed by deliveries_failed
+const missed = (isIn: SQL, limit: number): SQL => sql`(
+  select * from (select ${columns} from deliveries indexed by deliveries_failed
     where status = 'failed' and ${isIn} order by id limit ${limit})
   union all
-  select * from (${columns} from deliveries indexed by deliveries_cancelled
+  select * from (select ${columns} from deliveries indexed by deliveries_cancelled
     where status = 'cancelled' and ${isIn} order by id limit ${limit})
-  order by id limit ${limit}`;
+  order by id limit ${limit})`;
 
 /** SQL for the id of a webhook, null if it is not the caller's. */
 export const ownWebhookId = (caller: Caller, id: string): SQL =>

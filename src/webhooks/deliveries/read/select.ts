@@ -4,7 +4,7 @@ import type { CursorKeys } from '../../../platform/db/cursor.ts';
 import type { Database } from '../../../platform/db/database.ts';
 import { type Caller, isWithin } from '../../../platform/db/guard.ts';
 import { createdAtOf, firstIdAt } from '../../../platform/db/ids.ts';
-import { type Scanned, scan } from '../../../platform/db/pages.ts';
+import { scan } from '../../../platform/db/pages.ts';
 import { webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { notificationOf } from '../../notifications/of-delivery.ts';
 import {
@@ -79,7 +79,7 @@ export function asListed<More = unknown>({ rest, ...row }: StoredDelivery): List
 }
 
 /** A row of a list; `at` is its place in the order, as JSON. */
-type ListedRow = StoredDelivery & Scanned & { at: string };
+type ListedRow = StoredDelivery & { at: string };
 
 /** Which deliveries to read, of all webhooks of the account or of one. */
 export type ListQuery = Ordered & {
@@ -121,7 +121,7 @@ export function selectDeliveries(db: Database, caller: Caller, query: ListQuery)
     place && isAfter(order, place),
     order.byTime ? range : undefined,
   );
-  const rows = scan({
+  return scan<ListedRow>(db, {
     columns: sql`${deliveryColumns(more, passes)}, json_array(w.id, ${keys}) as at`,
     source: sql`webhooks w indexed by webhooks_by_id cross join ${order.deliveries} where ${where}`,
     order: sql`order by w.id, ${keys} ${order.descending ? sql`desc` : undefined}`,
@@ -129,8 +129,6 @@ export function selectDeliveries(db: Database, caller: Caller, query: ListQuery)
     limit,
     ...(most !== undefined && { most }),
   });
-  // The pages of lists name indexes, and number what they scan.
-  return db.all<ListedRow>(rows);
 }
 
 /** The condition that the delivery `d` is of a connection of a limited token: its webhook may have had others. */

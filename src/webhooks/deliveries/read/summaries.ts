@@ -55,8 +55,8 @@ export async function listActivity(
       .limit(slice.limit + 1);
     return {
       found: selectListed(db, which, now),
-      hours: selectHours(db, which.getSQL(), shownHours, now),
-      times: selectTimes(db, which.getSQL()),
+      hours: selectHours(db, which, shownHours, now),
+      times: selectTimes(db, which),
     };
   });
   const byWebhook = Map.groupBy(hours, ({ webhookId }) => webhookId);

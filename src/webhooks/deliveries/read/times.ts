@@ -1,4 +1,4 @@
-import { and, eq, gte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, gte, type SQLWrapper, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import { type Database, int } from '../../../platform/db/database.ts';
 import { createdAtOf } from '../../../platform/db/ids.ts';
@@ -14,10 +14,10 @@ export const maxTimed = 1000;
 type Timed = Awaited<ReturnType<typeof selectTimes>>[number];
 
 /** Selects the newest of the deliveries of these webhooks (a query of ids): 1,000 in all, as many of each. */
-export function selectTimes(db: Database, webhookIds: SQL) {
+export function selectTimes(db: Database, webhookIds: SQLWrapper) {
   const oldest = sql`coalesce((
     select id from deliveries where webhook_id = w.id order by id desc
-    limit 1 offset ${int(maxTimed)} / (select count(*) from (${webhookIds})) - 1), '')`;
+    limit 1 offset ${int(maxTimed)} / (select count(*) from ${webhookIds}) - 1), '')`;
   return db
     .select({
       webhookId: d.webhookId,
@@ -27,7 +27,7 @@ export function selectTimes(db: Database, webhookIds: SQL) {
       first: isFirst(sql`d`).mapWith(Boolean).as('first'),
       attempts: sql<string>`json_array(${d.log}->0, ${d.log}->'$[#-1]')`.as('attempts_made'),
     })
-    .from(sql`(${webhookIds}) w`)
+    .from(sql`${webhookIds} w`)
     .crossJoin(d)
     .where(and(eq(d.webhookId, sql`w.id`), gte(d.id, oldest)));
 }

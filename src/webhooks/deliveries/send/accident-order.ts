@@ -21,7 +21,7 @@ export const holdLevels = (
     update deliveries set next_attempt_at = ${now + levelWaitMs}
     where (webhook_id, id) in (
       select d.webhook_id, d.id
-      from (${levels}) n
+      from ${levels} n
       cross join notifications own on own.event_id = n.value->>'eventId'
         and own.level = n.value->>'level' and own.created_at = ${createdAt}
       cross join notifications below on below.event_id = own.event_id
@@ -41,7 +41,7 @@ export const nextLevels = (
 ): SQL | undefined => {
   const levels = ended.filter(({ type, level }) => type === ACCIDENT && level < lastLevel);
   if (levels.length === 0) return undefined;
-  return sql`
+  return sql`(
     select d.webhook_id, d.id
     from json_each(${JSON.stringify(levels.map(({ eventId, level }) => ({ eventId, level })))}) n
     cross join deliveries d on d.webhook_id = ${webhookId} and d.id = (
@@ -51,7 +51,7 @@ export const nextLevels = (
       where later.event_id = n.value->>'eventId' and later.level > n.value->>'level'
       order by later.level limit 1)
     where d.attempts = 0 and d.next_attempt_at > ${now}
-      and d.id < ${firstIdAtSql(sql`(d.next_attempt_at - ${levelWaitMs} + 1)`)}`;
+      and d.id < ${firstIdAtSql(sql`(d.next_attempt_at - ${levelWaitMs} + 1)`)})`;
 };
 
 /** SQL that finds a delivery by its notification, whose id has its time. */

@@ -38,16 +38,19 @@ export function recordStatements(
     counted:
       attemptsIn(tally) > 0 ? countOutcomes(db, webhookId, tally, first?.delivery, now) : undefined,
     recorded: first && recordOutcomes(db, outcomes, now),
-    madeDue: due.length > 0 ? makeDue(db, sql.join(due, sql` union all `), now) : undefined,
+    madeDue: due.length > 0 ? makeDue(db, due, now) : undefined,
   };
 }
 
-/** Makes the deliveries due whose keys a query selects. SQLite seeks those of one `select` alone. */
-const makeDue = (db: Database, keys: SQL, now: number) =>
+/** Makes the deliveries due whose keys are in a list of queries. SQLite seeks those of one `select` alone. */
+const makeDue = (db: Database, keys: SQL[], now: number) =>
   db
     .update(deliveries)
     .set({ nextAttemptAt: now })
-    .where(sql`(webhook_id, id) in (select * from (${keys}))`);
+    .where(
+      sql`(webhook_id, id) in (
+        select * from (select * from ${sql.join(keys, sql` union all select * from `)}))`,
+    );
 
 function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
   const rows = outcomes.map(({ delivery, status, nextAttemptAt, attempt }) => ({
@@ -81,12 +84,11 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
 }
 
 /** The retries that a recovered receiver gets early, unless it asked to postpone them. */
-const waitingRetries = (webhookId: string, was: 'failing' | 'open', now: number): SQL => sql`
-  select * from (
-    select webhook_id, id from deliveries indexed by deliveries_due
-    where webhook_id = ${webhookId} and status = 'pending' and priority in (0, 1, 2, 3)
-      and next_attempt_at > ${now}
-      ${was === 'failing' ? sql`and next_attempt_at <= ${now + retrySoonMs}` : undefined}
-      and attempts > 0 and claimed_until <= ${now} and log ->> '$[#-1].retryAfter' is null
-      and (priority > 0 or log ->> '$[#-1].at' <= ${now - accidentPauseMs})
-    order by priority, next_attempt_at limit ${maxRetriedAtOnce})`;
+const waitingRetries = (webhookId: string, was: 'failing' | 'open', now: number): SQL => sql`(
+  select webhook_id, id from deliveries indexed by deliveries_due
+  where webhook_id = ${webhookId} and status = 'pending' and priority in (0, 1, 2, 3)
+    and next_attempt_at > ${now}
+    ${was === 'failing' ? sql`and next_attempt_at <= ${now + retrySoonMs}` : undefined}
+    and attempts > 0 and claimed_until <= ${now} and log ->> '$[#-1].retryAfter' is null
+    and (priority > 0 or log ->> '$[#-1].at' <= ${now - accidentPauseMs})
+  order by priority, next_attempt_at limit ${maxRetriedAtOnce})`;

@@ -12,7 +12,7 @@ export const maxPeople = 20;
 
 /**
  * Adds news to recipients' messages, for the transaction that marks it as notified: a kill loses and repeats
- * nothing. `news` has `account_id`, `recipient_id` and `item`. Drops what is for nobody.
+ * nothing. `news` is a query of `account_id`, `recipient_id` and `item`. Drops what is for nobody.
  */
 export const addNews = (env: Env, db: Database, kind: NewsKind, news: SQL, now: number) =>
   // Set-based: it groups and merges lists.

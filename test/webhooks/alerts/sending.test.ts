@@ -50,9 +50,9 @@ async function add(
 ) {
   const db = openDatabase(env);
   const items = names.map((name) => ({ id: name, name, subject: 'is late', text: 'Text.' }));
-  const news = sql`
+  const news = sql`(
     select ${accountId} as account_id, r.value as recipient_id, i.value as item
-    from json_each(${JSON.stringify(items)}) i cross join json_each(${JSON.stringify(to)}) r`;
+    from json_each(${JSON.stringify(items)}) i cross join json_each(${JSON.stringify(to)}) r)`;
   await transaction(db, [addNews(env, db, kind, news, at)]);
 }
 /** The bindings with a queue that delivers nothing, so that no job runs beside the one that a test runs. */

@@ -95,7 +95,7 @@ it('the newest 1,000 deliveries are read, as many of each webhook', async () => 
   const timesOf = (webhooks: string[]) =>
     transaction(
       db,
-      selectTimes(db, sql`select value as id from json_each(${JSON.stringify(webhooks)})`),
+      selectTimes(db, sql`(select value as id from json_each(${JSON.stringify(webhooks)}))`),
     );
   const alone = await timesOf(hooks.slice(0, 1));
   expect(alone.map(({ id }) => id).toSorted()).toEqual(ids.slice(-1000));

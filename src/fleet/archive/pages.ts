@@ -138,7 +138,7 @@ function anyLate(
   const { all } = archive;
   // Raw as in pages of lists: in a table known only at run time.
   return db.all<{ late: number }>(sql`
-    with leads (id) as (${'value' in all ? sql`select ${all.value}` : all.values})
+    with leads (id) as ${'value' in all ? sql`(select ${all.value})` : all.values}
     select exists (
       select 1 from leads cross join ${table}
       on ${hasId(sql`${all.column}`, sql`leads.id`)}

@@ -84,7 +84,10 @@ export function decide(
     reportUrl: newest(before?.reportUrl, record.reportUrl),
     levels: levelsAfter(before, level, now),
     notified: (before?.notified ?? 0) | (told === undefined ? 0 : bitOf(told)),
-    sourceUpdatedAt: later(before?.sourceUpdatedAt, record.sourceUpdatedAt),
+    // Otherwise a repeat of a lower level would be newer than what is known.
+    sourceUpdatedAt: behind
+      ? (before?.sourceUpdatedAt ?? null)
+      : later(before?.sourceUpdatedAt, record.sourceUpdatedAt),
     driverId,
     driverName: driverName(before, driverId, fleet),
     maxSpeedKph: newest(before?.maxSpeedKph, record.maxSpeedKph),

@@ -87,6 +87,11 @@ type Said = [text: string, changes?: Partial<AccidentRecord>];
 const fields: [rule: string, said: Said[], expected: Partial<Accident>][] = [
   ['the VIN is of the newest version', [['1@12'], ['2@11', { vin: 'OLDER1' }]], { vin }],
   ['the VIN is of the highest level without versions', [['2'], ['1', { vin: 'LOWER1' }]], { vin }],
+  [
+    'a repeat of a lower level is no newer version, though it has one',
+    [['3'], ['1@11', { vin: 'LOWER1' }], ['1@11', { vin: 'LOWER1' }]],
+    { vin },
+  ],
   ['the VIN is of the last record otherwise', [['1'], ['1', { vin: 'LAST1' }]], { vin: 'LAST1' }],
   ['a record without VIN keeps it', [['1'], ['2', { vin: '' }]], { vin }],
   ['an older version with a VIN fills it in', [['1@12', { vin: '' }], ['1@11']], { vin }],

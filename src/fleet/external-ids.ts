@@ -6,7 +6,7 @@ import { vehicles } from '../platform/db/schema/fleet.ts';
 import { savingExternalId } from './connections.ts';
 import { findItem } from './find.ts';
 import { vehicles as vehicleRecords } from './lists/vehicles.ts';
-import { recordChange } from './record-changes.ts';
+import { ifChanged, recordChange } from './record-changes.ts';
 
 /** Sets a vehicle's own identifier, and returns it as listed. @throws Refusal: invalid */
 export async function setVehicleExternalId(
@@ -44,7 +44,7 @@ export async function setVehicleExternalId(
           .set({ externalId: null })
           .where(and(has, notExists(owner))),
         db.update(vehicles).set({ externalId, updatedAt: source.now }).where(differs),
-        recordChange(db, source, 'changed', 'vehicle', sql`select ${id} as id where changes() > 0`),
+        recordChange(db, source, 'changed', 'vehicle', ifChanged(id)),
       ];
     }),
   );

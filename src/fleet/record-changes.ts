@@ -78,7 +78,10 @@ export const lastUsage = (accountId: SQL | string): SQL => sql`coalesce((
 
 export const maxRecordsPerRow = 500;
 
-/** The statement that records other changes, or coming deletions, in one row for 500 records. */
+/**
+ * The statement that records other changes, or coming deletions, in one row for 500 records: of `ids`, or those that a
+ * query in parentheses selects as `id`. With `archivedDay` nobody is notified of it.
+ */
 export const recordChange = (
   db: Database,
   source: ChangeSource,
@@ -88,24 +91,18 @@ export const recordChange = (
   archivedDay: number | null = null,
 ) =>
   // Set-based: the builder cannot insert a selection that leaves out columns.
-  db.run(changeRows(source, action, kind, ids, archivedDay));
+  db.run(sql`
+    insert into changes (account_id, seq, connection_id, action, records, archived_day, quiet, usage)
+    select ${source.accountId}, ${nextSeq(source)} + part, ${source.connectionId}, ${action},
+      json_object(${kind}, json_group_array(id)), ${archivedDay}, ${Number(archivedDay !== null)},
+      ${lastUsage(source.accountId)}
+    from (
+      select id, (row_number() over () - 1) / ${int(maxRecordsPerRow)} as part
+      from ${Array.isArray(ids) ? sql`(select value as id from json_each(${JSON.stringify(ids)}))` : ids})
+    group by part`);
 
-/** SQL for the rows of a change of `ids`, a query with a column `id`. With `archivedDay` nobody is notified of it. */
-export const changeRows = (
-  source: ChangeSource,
-  action: Action,
-  kind: ListedKind,
-  ids: SQLWrapper | unknown[],
-  archivedDay: number | null = null,
-): SQL => sql`
-  insert into changes (account_id, seq, connection_id, action, records, archived_day, quiet, usage)
-  select ${source.accountId}, ${nextSeq(source)} + part, ${source.connectionId}, ${action},
-    json_object(${kind}, json_group_array(id)), ${archivedDay}, ${Number(archivedDay !== null)},
-    ${lastUsage(source.accountId)}
-  from (
-    select id, (row_number() over () - 1) / ${int(maxRecordsPerRow)} as part
-    from (${Array.isArray(ids) ? sql`select value as id from json_each(${JSON.stringify(ids)})` : ids.getSQL()}))
-  group by part`;
+/** SQL for the record, if the statement before has changed something. */
+export const ifChanged = (id: string): SQL => sql`(select ${id} as id where changes() > 0)`;
 
 /** Records that records of a day were archived, or that archived ones were changed or deleted. */
 export function recordArchived(

@@ -1,11 +1,25 @@
-import { and, eq, exists, getTableName, type SQL, sql } from 'drizzle-orm';
+import {
+  and,
+  eq,
+  exists,
+  getTableName,
+  inArray,
+  type SQL,
+  type SQLWrapper,
+  sql,
+} from 'drizzle-orm';
 import { deletedAccountId, wrongName } from '../accounts/accounts.ts';
 import { audit } from '../accounts/audit/write.ts';
-import { type Database, refuseUnless, withoutText } from '../platform/db/database.ts';
+import {
+  type Database,
+  refuseUnless,
+  type Statement,
+  withoutText,
+} from '../platform/db/database.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { hasIdIn } from '../platform/db/has-id.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
-import { drivers } from '../platform/db/schema/fleet.ts';
+import { drivers, safetyEvents } from '../platform/db/schema/fleet.ts';
 import { untilNone } from '../platform/jobs/chunks.ts';
 import { drivers as driverRecords } from './lists/drivers.ts';
 import { columnName } from './lists/list.ts';
@@ -14,8 +28,8 @@ import { type Kind, recordKinds } from './lists/registry.ts';
 /** How many records of each kind a chunk changes: each has several index entries. */
 const perKind = 300;
 
-/** Statements to run before records of a kind change. `ids` is a query with a column `id`. */
-export type Alongside = (kind: Kind, ids: SQL) => SQL[];
+/** Statements to run before records of a kind change. `ids` is a query in parentheses with a column `id`. */
+export type Alongside = (db: Database, kind: Kind, ids: SQLWrapper) => Statement<D1Result>[];
 
 /** Deletes records of a connection. */
 export function removeRecords(
@@ -23,30 +37,31 @@ export function removeRecords(
   connectionId: string,
   alongside: Alongside,
 ): Promise<string | undefined> {
-  const statements = recordKinds.flatMap(({ kind, table }) => {
-    const id = sql.identifier(table.id.name);
-    const byConnection = sql.identifier(`${getTableName(table)}_by_connection`);
-    const ids = sql`select ${id} as id from ${table} indexed by ${byConnection}
-      where ${hasIdIn(getTableName(table), sql`connection_id`, sql`${connectionId}`)} limit ${perKind}`;
-    return [...alongside(kind, ids), sql`delete from ${table} where ${id} in (${ids})`];
+  const statements = recordKinds.flatMap(({ kind, table: records }) => {
+    const byConnection = sql.identifier(`${getTableName(records)}_by_connection`);
+    const isOf = hasIdIn(getTableName(records), sql`connection_id`, sql`${connectionId}`);
+    // It names the index.
+    const ids = sql`(
+      select id from ${records} indexed by ${byConnection} where ${isOf} limit ${perKind})`;
+    return [...alongside(db, kind, ids), db.delete(records).where(inArray(records.id, ids))];
   });
-  return untilNone(
-    db,
-    statements.map((one) => db.run(one)),
-  );
+  return untilNone(db, statements);
 }
 
-/** Removes an address in lower case from the events `keys`. */
-export const eraseRecipient = (db: Database, keys: SQL, email: string) =>
-  db.run(sql`
-    update safety_events set recipients = ${withoutText(sql`recipients`, email)}
-    where id in ${keys} and instr(lower(recipients), ${email}) > 0`);
+/** The statement that removes an address in lower case from the events `keys`. */
+export function eraseRecipient(db: Database, keys: SQL, email: string) {
+  const { id, recipients } = safetyEvents;
+  return db
+    .update(safetyEvents)
+    .set({ recipients: withoutText(sql`${recipients}`, email) })
+    .where(and(inArray(id, keys), sql`instr(lower(${recipients}), ${email}) > 0`));
+}
 
 /** The columns that refer to a driver, each with an index. */
 const references = recordKinds.flatMap(({ kind, table, fields }) =>
   Object.entries(fields).flatMap(([key, { refersTo }]) =>
     refersTo?.kind === driverRecords.kind
-      ? [{ kind, table, column: sql.identifier(columnName(key)), isNamed: 'driverName' in table }]
+      ? [{ kind, table, key, isNamed: 'driverName' in table }]
       : [],
   ),
 );
@@ -57,20 +72,17 @@ export function eraseReferences(
   driverId: string,
   alongside: Alongside,
 ): Promise<string | undefined> {
-  const statements = references.flatMap(({ kind, table, column, isNamed }) => {
-    const id = sql.identifier(table.id.name);
-    const refers = hasIdIn(getTableName(table), sql`${column}`, sql`${driverId}`);
-    const ids = sql`select ${id} as id from ${table} where ${refers} limit ${perKind}`;
+  const statements = references.flatMap(({ kind, table: records, key, isNamed }) => {
+    const column = sql.identifier(columnName(key));
+    const refers = hasIdIn(getTableName(records), sql`${column}`, sql`${driverId}`);
+    const ids = db.select({ id: records.id }).from(records).where(refers).limit(perKind);
+    const changes = { [key]: null, ...(isNamed && { driverName: null }), updatedAt: Date.now() };
     return [
-      ...alongside(kind, ids),
-      sql`update ${table} set ${column} = null${isNamed ? sql`, driver_name = null` : undefined},
-        updated_at = ${Date.now()} where ${id} in (${ids})`,
+      ...alongside(db, kind, ids),
+      db.update(records).set(changes).where(inArray(records.id, ids)),
     ];
   });
-  return untilNone(
-    db,
-    statements.map((one) => db.run(one)),
-  );
+  return untilNone(db, statements);
 }
 
 export const deleteDriverRow = (db: Database, accountId: string, id: string) =>

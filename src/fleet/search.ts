@@ -1,4 +1,4 @@
-import { and, eq, gte, lt, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, eq, gte, inArray, lt, type SQLWrapper, sql } from 'drizzle-orm';
 import { union } from 'drizzle-orm/sqlite-core';
 import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../platform/db/guard.ts';
@@ -81,7 +81,7 @@ const selectItems = (
     select ${selected(columns)},
       (select coalesce(name, tsp) from connections where id = connection_id) as "connectionName"
     from ${table}
-    where id in (${ids.getSQL()}) and +account_id = ${accountId} and ${notBeingDeleted(connection)}
+    where id in ${ids} and +account_id = ${accountId} and ${notBeingDeleted(connection)}
     order by search_keys->>0, id`);
 
 const present = <K extends keyof Kinds>(list: List, rows: { [key: string]: unknown }[]) =>
@@ -108,11 +108,11 @@ export async function matchFleet(
     const named = driver && startingWith(db, caller, 'driver', driver, maxMatches);
     return {
       vehicles: selectMatches(db, caller, stored.vehicles, [
-        meant && sql`${meant.getSQL()} union select ${vehicle}`,
+        meant && sql`(${meant.getSQL()} union select ${vehicle})`,
         vin && withVin(db, caller, vin),
       ]),
       drivers: selectMatches(db, caller, stored.drivers, [
-        named && sql`${named.getSQL()} union select ${driver}`,
+        named && sql`(${named.getSQL()} union select ${driver})`,
       ]),
     };
   });
@@ -126,7 +126,7 @@ function selectMatches(
   table: typeof stored.vehicles | typeof stored.drivers,
   wanted: (SQLWrapper | '' | undefined)[],
 ) {
-  const among = wanted.flatMap((ids) => (ids ? [sql`${table.id} in (${ids.getSQL()})`] : []));
+  const among = wanted.flatMap((ids) => (ids ? [inArray(table.id, ids)] : []));
   return db
     .select({ id: table.id, name: table.name })
     .from(table)

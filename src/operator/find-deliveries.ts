@@ -25,12 +25,12 @@ export async function findDeliveries(
   const db = openDatabase(env);
   const events =
     'eventId' in by
-      ? sql`select ${by.eventId} as event_id, 0`
+      ? sql`(select ${by.eventId} as event_id, 0 as at)`
       : withVin(vinOf(by.vin) || by.vin, now - backMs);
   // Raw: records of two kinds in one order, found by an index on an expression.
   const select = db.all<Notified>(sql`
     select a.id as accountId, a.name as account, e.event_id as eventId
-    from (${events} order by 2 desc limit ${maxEvents}) e
+    from (select * from ${events} order by at desc limit ${maxEvents}) e
     cross join accounts a on a.id = coalesce(
       (select account_id from safety_events where id = e.event_id),
       (select account_id from notifications where event_id = e.event_id limit 1))`);
@@ -44,8 +44,8 @@ export async function findDeliveries(
   return found.flat().sort((a, b) => b.createdAt - a.createdAt);
 }
 
-const withVin = (vin: string, since: number): SQL => sql`
-  select e.id as event_id, e.started_at
+const withVin = (vin: string, since: number): SQL => sql`(
+  select e.id as event_id, e.started_at as at
   from accounts a
   cross join vehicles v on v.account_id = a.id and v.vin = ${vin}
   cross join safety_events e
@@ -54,4 +54,4 @@ const withVin = (vin: string, since: number): SQL => sql`
   select d.id, d.event_time
   from accounts a
   cross join accidents d
-    on d.account_id = a.id and d.event_time >= ${since} and d.vin = ${vin}`;
+    on d.account_id = a.id and d.event_time >= ${since} and d.vin = ${vin})`;

@@ -19,13 +19,12 @@ type Waiting = {
 
 /** Selects what waits, 10,000 of each type, and how many accidents each of 24 hours had: 10,000 rows at most. */
 export const selectWaits = (db: Database, now: number) => {
-  const waiting = (priorities: SQL) => sql`
-    select * from (
-      select d.*
-      from hooks
-      cross join deliveries d indexed by deliveries_due
-        on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in ${priorities}
-      limit ${maxPendingCounted})`;
+  const waiting = (priorities: SQL) => sql`(
+    select d.*
+    from hooks
+    cross join deliveries d indexed by deliveries_due
+      on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in ${priorities}
+    limit ${maxPendingCounted})`;
   const isLate = sql`priority = 0 and attempts = 0 and id < ${firstIdAt(now - promptMs)}
     and ${isFirst(sql`d`)}`;
   const { hour, accidents, accidentsInTime } = webhookHours;
@@ -42,7 +41,10 @@ export const selectWaits = (db: Database, now: number) => {
       select count(*) as pending, coalesce(sum(next_attempt_at <= ${now}), 0) as due,
         min(id) as oldest, min(iif(priority = 0, id, null)) as oldestAccident,
         coalesce(sum(${isLate}), 0) as late
-      from (${waiting(sql`(0)`)} union all ${waiting(sql`(1, 2, 3)`)}) d`),
+      from (
+        select * from ${waiting(sql`(0)`)}
+        union all
+        select * from ${waiting(sql`(1, 2, 3)`)}) d`),
     hours: db
       .select({
         hour: hours.hour,

@@ -71,8 +71,9 @@ export async function call(
   if (text === undefined)
     throw new ProviderError('unexpected', 'returns more than 2 MiB of what we need');
   const json = parsedJson(text);
+  // A page of something in between, or a reply that was cut off: the provider has not replied to this.
   if (json === undefined)
-    throw new ProviderError('unexpected', 'returns something other than JSON');
+    throw new ProviderError('unavailable', 'returns something other than JSON');
   tooLarge.push(...picker.tooLarge);
   return { json, headers: response.headers };
 }

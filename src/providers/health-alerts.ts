@@ -41,8 +41,13 @@ export async function sendHealthAlerts(
   const db = openDatabase(env);
   let queued = 0;
   await inSteps(budget, async () => {
-    // The same statement as in the condition of the job.
-    const changed = await transaction(db, db.all<Changed>(changedBy(now)));
+    // The builder knows no `indexed by`.
+    const select = db.all<Changed>(sql`
+      select p.connection_id as id, p.account_id as accountId, coalesce(c.name, c.tsp) as name,
+        c.provider, p.health, p.feeds, ${isWithdrawn(sql`p.connection_id`)} as isWithdrawn
+      from ${changedBy(now)}
+      order by p.health_at limit ${connectionsPerStep}`);
+    const changed = await transaction(db, select);
     if (changed.length === 0) return false;
     const notified = JSON.stringify(changed.map(({ id, health }) => ({ id, health })));
     const ids = jsonList(changed.map(({ id }) => id));
@@ -67,17 +72,16 @@ export async function sendHealthAlerts(
 }
 
 /** SQL for whether there is something to notify of; a partial index holds nothing else. */
-export const healthAlertsAreDue = (now: number): SQL => sql`exists (${changedBy(now)})`;
+export const healthAlertsAreDue = (now: number): SQL =>
+  sql`exists (select 1 from ${changedBy(now)})`;
 
-/** Refusals and recoveries are notified at once, what may pass a little later. */
+/** SQL for the pulls `p` of connections `c` to notify of: refusals and recoveries at once, what may pass a little later. */
 const changedBy = (now: number): SQL => sql`
-  select p.connection_id as id, p.account_id as accountId, coalesce(c.name, c.tsp) as name, c.provider,
-    p.health, p.feeds, ${isWithdrawn(sql`p.connection_id`)} as isWithdrawn
-  from pulls p indexed by pulls_to_notify join connections c on c.id = p.connection_id
-  where p.health <> p.notified_health and p.health_at <= iif(p.health in (2, 4), ${now - notifyAfterMs}, ${now})
+  pulls p indexed by pulls_to_notify join connections c on c.id = p.connection_id
+  where p.health <> p.notified_health
+    and p.health_at <= iif(p.health in (2, 4), ${now - notifyAfterMs}, ${now})
     and p.notified_at <= ${now - quietMs}
-    and ${ofActiveAccount(sql`p.account_id`)}
-  order by p.health_at limit ${connectionsPerStep}`;
+    and ${ofActiveAccount(sql`p.account_id`)}`;
 
 /** An alert about a connection: what follows its name in the subject, and in the text. */
 type Story = { id: string; accountId: string; name: string; subject: string; text: string };

@@ -109,7 +109,7 @@ export function selectAlerted(db: Database, { accountId }: Caller, id: string) {
       at: sql<number | null>`abs(m.at)`.as('at'),
       isWaiting: exists(waiting).mapWith(Boolean).as('is_waiting'),
     })
-    .from(sql`(${alertedOf(sql`${accident}`)}) m`)
+    .from(sql`${alertedOf(sql`${accident}`)} m`)
     .leftJoin(alertChannels, eq(alertChannels.id, sql`m.id`))
     .leftJoin(portalUsers, eq(portalUsers.id, sql`m.id`))
     .where(isNotNull(name))

@@ -35,3 +35,14 @@ it('reads no more than 32 MiB', async () => {
   fetched.mockImplementation(async () => new Response('{"id": 1}'.padEnd(maxReplyBytes)));
   await expect(ask()).resolves.toMatchObject({ json: { id: 1 } });
 });
+
+it.each(['<html>', '{"id": ', ''])(
+  'takes a reply of %j as one that may come later',
+  async (text) => {
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(text));
+    await expect(ask()).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: 'returns something other than JSON',
+    });
+  },
+);

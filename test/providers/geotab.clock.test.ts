@@ -260,21 +260,27 @@ describe('safety events', () => {
     expect(tale.hooks.got).toHaveLength(2);
   });
 
-  it('are notified though nothing about them can be looked up, and get their place once it can', async () => {
-    const id = await connected([1, 2]);
-    happens(vans[0], 'RuleHarshBrakingId');
-    happens(vans[1], 'RuleEnhancedMajorCollisionId');
-    fault = ({ method }) =>
-      method === 'ExecuteMultiCall' ? geotabError('OverLimitException') : undefined;
-    await pullAll(id);
-    await arrived(2);
-    expect(await latitudes(id)).toEqual([undefined, undefined]);
-    fault = () => undefined;
-    await pullAll(id);
-    await arrived(3);
-    expect(await latitudes(id)).toEqual([39.7392, 39.7392]);
-    expect(levels(vans[1].vehicleIdentificationNumber)).toEqual([[1, false, false]]);
-  });
+  it.each([
+    ['over the limit', () => geotabError('OverLimitException')],
+    ['a page of HTML', () => new Response('<html>')],
+    ['half a reply', () => new Response('{"result": [')],
+  ])(
+    'are notified though what is looked up is %s, and get their place once it is not',
+    async (_, reply) => {
+      const id = await connected([1, 2]);
+      happens(vans[0], 'RuleHarshBrakingId');
+      happens(vans[1], 'RuleEnhancedMajorCollisionId');
+      fault = ({ method }) => (method === 'ExecuteMultiCall' ? reply() : undefined);
+      await pullAll(id);
+      await arrived(2);
+      expect(await latitudes(id)).toEqual([undefined, undefined]);
+      fault = () => undefined;
+      await pullAll(id);
+      await arrived(3);
+      expect(await latitudes(id)).toEqual([39.7392, 39.7392]);
+      expect(levels(vans[1].vehicleIdentificationNumber)).toEqual([[1, false, false]]);
+    },
+  );
 
   it('stop waiting for a place after an hour, and never wait in unbounded numbers', async () => {
     const id = await connected();
@@ -303,6 +309,24 @@ describe('safety events', () => {
     await pullAll(id);
     expect((await cursorOf(id)).waiting).toEqual([]);
     expect((await events(id)).map(({ withdrawn }) => withdrawn)).toEqual([true, true]);
+  });
+
+  it('of history get their place though its first look-up brings a page of HTML', async () => {
+    const at = Date.now() - day;
+    happens(vans[0], 'RuleHarshBrakingId', {}, at);
+    let failures = 0;
+    fault = ({ method, params }) =>
+      method === 'ExecuteMultiCall' &&
+      JSON.stringify(params).includes('LogRecord') &&
+      failures++ === 0
+        ? new Response('<html>')
+        : undefined;
+    const id = await connected([], { historyDays: 2 });
+    await pullAll(id);
+    expect(failures).toBeGreaterThan(1);
+    expect(await rows('select location from safety_events where connection_id = ?1', id)).toEqual([
+      { location: expect.stringContaining('39.7392') },
+    ]);
   });
 
   it('that are many are read from history in spans small enough to come whole', async () => {

@@ -4,7 +4,7 @@ import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { portalUsers } from '../../platform/db/schema/accounts.ts';
 import { accidents } from '../../platform/db/schema/fleet.ts';
 import { timestamp } from '../../platform/fields.ts';
-import { type ChangeSource, recordChange } from '../record-changes.ts';
+import { type ChangeSource, ifChanged, recordChange } from '../record-changes.ts';
 
 /** The statements that tell of new evidence of an accident. A report that this link leads to is at `page` from now on. */
 export const noteEvidence = (
@@ -73,13 +73,7 @@ export async function handleAccident(
             where,
           ),
         ),
-      change: recordChange(
-        db,
-        source,
-        'changed',
-        'accident',
-        sql`select ${eventId} as id where changes() > 0`,
-      ),
+      change: recordChange(db, source, 'changed', 'accident', ifChanged(eventId)),
     };
   });
   return handling.meta.changes > 0;

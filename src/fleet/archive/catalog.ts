@@ -94,9 +94,19 @@ export function putEntry(db: Database, day: DayOf, parts: Part[]) {
     db.delete(archivedDays).where(and(isOf(day), gte(archivedDays.piece, pieces.length))),
     db
       .insert(archivedDays)
-      .select(sql`
-        select ${day.kind}, ${day.accountId}, ${day.connectionId}, ${day.day}, key, value
-        from json_each(${JSON.stringify(pieces)}) where true`)
+      .select(
+        db
+          .select({
+            kind: sql<string>`${day.kind}`.as('kind'),
+            accountId: sql<string>`${day.accountId}`.as('account_id'),
+            connectionId: sql<string>`${day.connectionId}`.as('connection_id'),
+            day: sql<number>`${day.day}`.as('day'),
+            piece: sql<number>`key`.as('piece'),
+            parts: sql<Part[]>`value`.as('parts'),
+          })
+          .from(sql`json_each(${JSON.stringify(pieces)})`)
+          .where(sql`true`),
+      )
       .onConflictDoUpdate({
         target: [
           archivedDays.connectionId,

@@ -42,21 +42,22 @@ export const leaseOf = (accountId: string) => `evidence ${accountId}`;
 /** Asks for copies of an account's files. */
 export type CopyMessage = { copy: string };
 
-/** The accounts with files to be copied. */
-const accountsDue = (now: number): SQL => sql`
+/** SQL for the accounts with files to be copied. */
+const accountsDue = (now: number): SQL => sql`(
   with ${owners(sql`next_at is not null`)}
   select a.id from owners cross join accounts a on a.id = owners.id
   where a.status = 'active' and a.evidence_days is not null
-    and exists (select 1 from evidence e where e.account_id = a.id and next_at <= ${now} and ${isKept(now)})`;
+    and exists (select 1 from evidence e where e.account_id = a.id and next_at <= ${now} and ${isKept(now)}))`;
 
 /** SQL for whether anything is to be copied. */
-export const copiesAreDue = (now: number): SQL => sql`exists (${accountsDue(now)})`;
+export const copiesAreDue = (now: number): SQL => sql`exists ${accountsDue(now)}`;
 
 /** Starts an invocation for each account with files to copy, so that none waits for another. */
 export async function startCopies(env: Env, now = Date.now()): Promise<void> {
   const db = openDatabase(env);
-  // The same statement as in the condition of the job.
-  const due = await transaction(db, db.all<{ id: string }>(accountsDue(now)));
+  // The builder knows no `recursive`.
+  const select = db.all<{ id: string }>(sql`select id from ${accountsDue(now)}`);
+  const due = await transaction(db, select);
   const messages = due.map(({ id }): CopyMessage => ({ copy: id }));
   await send(env.DELIVERIES, messages);
 }
@@ -142,23 +143,26 @@ async function claim(
 ): Promise<Claimed | undefined> {
   const now = Date.now();
   const waiting = sql`evidence where account_id = ${accountId} and next_at is not null`;
-  const next = sql`
-    with recursive lanes (name) as (
-      select min(lane) from ${waiting}
-      union all
-      select (select min(lane) from ${waiting} and lane > lanes.name) from lanes where name is not null)
-    select id from (
-      select (select e.id from evidence e join accounts a on a.id = e.account_id and a.status = 'active' and ${isKept(now)}
-        where e.account_id = ${accountId} and e.lane = lanes.name and e.next_at <= ${now}
-        order by e.next_at limit 1) as id
-      from lanes where name not in ${jsonList(lanes)})
-    where id is not null order by random() limit 1`;
   // The builder knows no `recursive`.
   const [file] = await transaction(
     db,
     db.all<Claimed>(sql`
-      update evidence set attempts = attempts + 1, next_at = ${now} + ${minuteMs} * (1 << min(attempts, 9))
-      where id in (${next})
+      with recursive lanes (name) as (
+        select min(lane) from ${waiting}
+        union all
+        select (select min(lane) from ${waiting} and lane > lanes.name)
+        from lanes where name is not null)
+      update evidence
+      set attempts = attempts + 1, next_at = ${now} + ${minuteMs} * (1 << min(attempts, 9))
+      where id in (
+        select id from (
+          select (
+            select e.id from evidence e
+            join accounts a on a.id = e.account_id and a.status = 'active' and ${isKept(now)}
+            where e.account_id = ${accountId} and e.lane = lanes.name and e.next_at <= ${now}
+            order by e.next_at limit 1) as id
+          from lanes where name not in ${jsonList(lanes)})
+        where id is not null order by random() limit 1)
       returning id, account_id as accountId, connection_id as connectionId, accident_id as accidentId, lane, kind,
         source, upload, attempts, created_at as createdAt,
         (select report_url from accidents a where a.id = evidence.accident_id) as reportUrl`),

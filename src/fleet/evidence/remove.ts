@@ -58,7 +58,8 @@ export const ofConnection = (id: string): SQL => eq(evidence.connectionId, id);
 /** The evidence of the accidents that name a driver, or name nobody and happened on their trips. */
 export const ofDriver = (id: string): SQL => sql`(
   accident_id in (select id from accidents where driver_id = ${id})
-  or ${duringTrips(sql`select vehicle_id, started_at, ended_at from trips where ${hasId(sql`driver_id`, sql`${id}`)}`)})`;
+  or ${duringTrips(sql`(
+    select vehicle_id, started_at, ended_at from trips where ${hasId(sql`driver_id`, sql`${id}`)})`)})`;
 
 /** The evidence of accidents that name nobody and happened on trips, given as rows of the archive. */
 export const onTrips = (rows: ArchivedRow[]): SQL => {
@@ -67,13 +68,15 @@ export const onTrips = (rows: ArchivedRow[]): SQL => {
     startedAt,
     endedAt,
   }));
-  return duringTrips(sql`select value->>'vehicleId' as vehicle_id, value->>'startedAt' as started_at,
-    value->>'endedAt' as ended_at from json_each(${JSON.stringify(trips)})`);
+  return duringTrips(sql`(
+    select value->>'vehicleId' as vehicle_id, value->>'startedAt' as started_at,
+      value->>'endedAt' as ended_at
+    from json_each(${JSON.stringify(trips)}))`);
 };
 
 /** As the page of an accident finds its trip: by any vehicle with its VIN, also one that has just ended. */
 const duringTrips = (trips: SQL): SQL => sql`accident_id in (
-  select a.id from (${trips}) t cross join vehicles v on v.id = t.vehicle_id
+  select a.id from ${trips} t cross join vehicles v on v.id = t.vehicle_id
   cross join accidents a on a.account_id = v.account_id and a.driver_id is null and a.event_time >= t.started_at
     and a.event_time <= coalesce(t.ended_at + ${15 * minuteMs}, t.started_at + ${dayMs})
   where a.vehicle_id = v.id or (a.vin = v.vin and a.vin <> ''))`;

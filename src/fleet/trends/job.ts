@@ -1,7 +1,7 @@
-import { and, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, lt, notInArray, type SQL, sql } from 'drizzle-orm';
 import { type Database, int, jsonList, transaction } from '../../platform/db/database.ts';
 import { ofActiveAccount } from '../../platform/db/guard.ts';
-import { eventCounts, eventCountsDue } from '../../platform/db/schema/trends.ts';
+import { eventCounting, eventCounts, eventCountsDue } from '../../platform/db/schema/trends.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { inSteps, newBudget } from '../../platform/jobs/budget.ts';
@@ -35,17 +35,35 @@ export async function countEvents(env: Env, now = Date.now(), budget = newBudget
 
 /** SQL for whether there is something to count. */
 export const countsAreDue = (now: number): SQL => sql`(
-  exists (select 1 from (${behindSince(now - liveMs, [])}))
+  exists (select 1 from event_counting where ${isBehind(now)})
   or exists (select 1 from event_counts_due d where ${ofActiveAccount(sql`d.account_id`)}))`;
 
 type Work = { accountId: string; statements: Parameters<typeof transaction>[1] };
 
 async function workToDo(db: Database, now: number, failed: string[]): Promise<Work[]> {
+  const { accountId, countedTo } = eventCounting;
+  const except = jsonList(failed);
   const { behind, marked } = await transaction(db, {
-    // The same statement as in the condition of the job.
-    behind: db.all<{ accountId: string }>(behindSince(now - liveMs, failed)),
-    // The builder knows no `recursive`.
-    marked: db.all<Marked & { isArchived: 0 | 1 }>(firstMarked(failed)),
+    behind: db
+      .select({ accountId })
+      .from(eventCounting)
+      .where(and(isBehind(now), notInArray(accountId, except)))
+      .orderBy(countedTo)
+      .limit(accountsAtATime),
+    // The builder knows no `recursive`. Accounts come by chance, so that none waits for others.
+    marked: db.all<Marked & { isArchived: 0 | 1 }>(sql`
+      with recursive marked (account_id) as (
+        select min(account_id) from event_counts_due
+        union all
+        select (select min(account_id) from event_counts_due where account_id > marked.account_id)
+        from marked where account_id is not null)
+      select d.account_id as accountId, d.day, d.hours, exists (
+        select 1 from archived_days a
+        where a.account_id = d.account_id and a.kind = 'safety-events' and a.day = d.day) as isArchived
+      from marked m cross join event_counts_due d on d.account_id = m.account_id
+        and d.day = (select max(day) from event_counts_due where account_id = m.account_id)
+      where ${ofActiveAccount(sql`d.account_id`)} and d.account_id not in ${except}
+      order by random() limit ${int(accountsAtATime)}`),
   });
   return [
     ...behind.map(({ accountId }) => ({
@@ -59,25 +77,10 @@ async function workToDo(db: Database, now: number, failed: string[]): Promise<Wo
   ];
 }
 
-const behindSince = (to: number, except: string[]): SQL => sql`
-  select account_id as accountId from event_counting where counted_to < ${to} and ${isNotRecent}
-    and ${ofActiveAccount(sql`event_counting.account_id`)} and account_id not in ${jsonList(except)}
-  order by counted_to limit ${int(accountsAtATime)}`;
-
-/** The newest marked day of some accounts, chosen at random, so that none waits for others. */
-const firstMarked = (except: string[]): SQL => sql`
-  with recursive marked (account_id) as (
-    select min(account_id) from event_counts_due
-    union all
-    select (select min(account_id) from event_counts_due where account_id > marked.account_id)
-    from marked where account_id is not null)
-  select d.account_id as accountId, d.day, d.hours, exists (
-    select 1 from archived_days a
-    where a.account_id = d.account_id and a.kind = 'safety-events' and a.day = d.day) as isArchived
-  from marked m cross join event_counts_due d on d.account_id = m.account_id
-    and d.day = (select max(day) from event_counts_due where account_id = m.account_id)
-  where ${ofActiveAccount(sql`d.account_id`)} and d.account_id not in ${jsonList(except)}
-  order by random() limit ${int(accountsAtATime)}`;
+/** SQL for whether an active account's recent hours were not counted for long. */
+const isBehind = (now: number): SQL => sql`
+  event_counting.counted_to < ${now - liveMs} and ${isNotRecent}
+    and ${ofActiveAccount(sql`event_counting.account_id`)}`;
 
 /** An archived day keeps its counts: it was counted before. */
 const forgetMark = (db: Database, { accountId, day }: Marked) =>

@@ -22,9 +22,9 @@ const liveForSeconds = 5;
 /** SQL for D1's current hour since 1970. The marks use the same clock. */
 const thisHour = sql`(unixepoch() / 3600)`;
 
-/** The hours of an account without marks since those counted last. */
+/** SQL for `with`: `due`, the hours of an account without marks since those counted last. */
 const liveHoursOf = (accountId: string): SQL => sql`
-  with recursive due (account_id, start, last) as (
+  due (account_id, start, last) as (
     select account_id, counted_to / ${int(hourMs)} - 1, ${lastHour} + 1
     from event_counting where account_id = ${accountId} and ${isNotRecent}
     union all select account_id, start + 1, last from due where start < last)`;
@@ -59,7 +59,7 @@ export const recountMarked = (db: Database, { accountId, day, hours: mask }: Mar
   const hours = all.slice(-hoursAtATime);
   const bits = int(hours.reduce((sum, hour) => sum | (1 << hour), 0));
   const due = sql`
-    with due (account_id, start) as (
+    due (account_id, start) as (
       select ${accountId}, ${int(day * 24)} + value from json_each(${JSON.stringify(hours)}))`;
   const mark = and(eq(eventCountsDue.accountId, accountId), eq(eventCountsDue.day, day));
   const rest = sql`${eventCountsDue.hours} & ~${bits}`;
@@ -76,9 +76,9 @@ export const recountMarked = (db: Database, { accountId, day, hours: mask }: Mar
 
 /** Counts the events of hours: reads each of them, and its entry in the index. */
 function countHours(db: Database, due: SQL) {
-  const byName = (id: SQL): SQL => sql`
+  const byName = (id: SQL): SQL => sql`(
     select start, quarter, ${id} as name, sum(risk_4) as risk_4, sum(risk_5) as risk_5 from e
-    where risk_4 + risk_5 > 0 and ${id} is not null group by start, quarter, ${id}`;
+    where risk_4 + risk_5 > 0 and ${id} is not null group by start, quarter, ${id})`;
   return writeCounts(
     db,
     1,
@@ -88,13 +88,13 @@ function countHours(db: Database, due: SQL) {
       select d.start, e.started_at / ${int(quarterMs)} % 4 as quarter,
         ${ofRisks((name) => `e.event_risk = ${name.at(-1)} as ${name}`)},
         e.translated_incident_types as types, e.vehicle_id, e.driver_id
-      from due d cross join safety_events e on e.id in (${eventsOf(sql`d.account_id`, sql`d.start`)})
+      from due d cross join safety_events e on e.id in ${eventsOf(sql`d.account_id`, sql`d.start`)}
       where e.withdrawn is not 1),
     types as (
       select start, quarter, t.value as name, count(*) as n from e cross join json_each(e.types) t
       group by start, quarter, t.value),
-    vehicles as (${byName(sql`vehicle_id`)}),
-    drivers as (${byName(sql`driver_id`)}),
+    vehicles as ${byName(sql`vehicle_id`)},
+    drivers as ${byName(sql`driver_id`)},
     quarters as (
       select start, quarter, json_array(${ofRisks((name) => `sum(${name})`)}) as risks from e group by start, quarter)`,
     sql`coalesce((
@@ -105,17 +105,17 @@ function countHours(db: Database, due: SQL) {
 }
 
 /** SQL for the ids of the events of an account that an hour counts. */
-export const eventsOf = (accountId: SQL, hour: SQL): SQL => sql`
+export const eventsOf = (accountId: SQL, hour: SQL): SQL => sql`(
   select s.id from connections c cross join safety_events s
   on ${hasId(sql`s.connection_id`, sql`c.id`)} and s.started_at >= ${hour} * ${int(hourMs)}
     and s.started_at < (${hour} + 1) * ${int(hourMs)}
-  where c.account_id = ${accountId} limit ${int(maxPerHour)}`;
+  where c.account_id = ${accountId} limit ${int(maxPerHour)})`;
 
 /** Adds up the days of these hours: reads 24 rows a day at most. */
 function addUpDays(db: Database, due: SQL) {
-  const added = (names: SQL): SQL => sql`
+  const added = (names: SQL): SQL => sql`(
     select e.start, n.key as name, sum(n.value->>0) as risk_4, sum(n.value->>1) as risk_5
-    from e cross join json_each(${names}) n group by e.start, n.key`;
+    from e cross join json_each(${names}) n group by e.start, n.key)`;
   return writeCounts(
     db,
     24,
@@ -126,8 +126,8 @@ function addUpDays(db: Database, due: SQL) {
       on k.account_id = d.account_id and k.hours = 1 and k.start >= d.start and k.start < d.start + 24),
     types as (
       select e.start, t.key as name, sum(t.value) as n from e cross join json_each(e.types) t group by e.start, t.key),
-    vehicles as (${added(sql`e.vehicles`)}),
-    drivers as (${added(sql`e.drivers`)})`,
+    vehicles as ${added(sql`e.vehicles`)},
+    drivers as ${added(sql`e.drivers`)}`,
     sql`'{}'`,
   );
 }
@@ -137,7 +137,7 @@ const writeCounts = (db: Database, hours: 1 | 24, tables: SQL, quarters: SQL) =>
   // Set-based: the builder knows no `materialized`, and the tables differ.
   db.run(sql`
     insert into event_counts (account_id, hours, start, ${ofEach((name) => name)})
-    ${tables}
+    with recursive ${tables}
     select d.account_id, ${int(hours)}, d.start, ${ofRisks((name) => `coalesce(r.${name}, 0)`)},
       ${typesOf(ofSpan)}, ${named(sql`vehicles`, ofSpan)}, ${named(sql`drivers`, ofSpan)}, ${quarters}
     from spans d left join (

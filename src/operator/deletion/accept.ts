@@ -158,7 +158,7 @@ export async function eraseDriver(
       source,
       'deleted',
       'driver',
-      db.select({ id: drivers.id }).from(drivers).where(own).getSQL(),
+      db.select({ id: drivers.id }).from(drivers).where(own),
     ),
     driver: deleteDriverRow(db, accountId, id),
     deletions: selectDeletions(db, eq(deletions.id, id)),

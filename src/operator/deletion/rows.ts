@@ -37,35 +37,39 @@ export async function nextRows(
   const placeOf = (row: Row | undefined, at: string[]) => row && at.map((column) => row[column]);
   if (table.isScanned) {
     const from = after ? sql`where (${list(key)}) > (${values(after)})` : sql.empty();
-    const part = sql`select * from ${raw(name)} ${from} order by ${list(key)} limit ${scanned}`;
+    const part = sql`(
+      select * from ${raw(name)} ${from} order by ${list(key)} limit ${scanned})`;
     const { found, ends } = await transaction(db, {
-      // Raw, as all of this file: the table is known only at run time.
+      // The table is known only at run time.
       found: db.all<Row>(sql`
-        ${ownersFrom(table, accountId)}
+        with ${ownersFrom(table, accountId)}
         select ${wanted}
-        from (${part}) t
+        from ${part} t
         where t.${raw(owner)} in (select id from owners)
         order by ${list(key)}
         limit ${limit}`),
-      ends: db.all<Row>(sql`select ${list(key)} from (${part}) limit 1 offset ${scanned - 1}`),
+      // The table is known only at run time.
+      ends: db.all<Row>(sql`select ${list(key)} from ${part} limit 1 offset ${scanned - 1}`),
     });
     const { rows, last } = pageOf(found, limit);
     return { rows, next: placeOf(last ?? ends[0], key) };
   }
   const [from = '', ...rest] = after ?? [];
-  const ofSameOwner =
-    rest.length === 0
-      ? sql.empty()
-      : sql`
-        select * from (
-          select ${wanted} from ${ofOwners(table)}
-          where o.id = ${from} and (${list(order.map((column) => `t.${column}`))}) > (${values(rest)}))
-        union all`;
+  const place = sql`(${list(order.map((column) => `t.${column}`))})`;
   const found = await transaction(
     db,
+    // The table is known only at run time.
     db.all<Row>(sql`
-      ${ownersFrom(table, accountId, String(from))}
-      ${ofSameOwner}
+      with ${ownersFrom(table, accountId, String(from))}
+      ${
+        rest.length === 0
+          ? undefined
+          : sql`
+              select * from (
+                select ${wanted} from ${ofOwners(table)}
+                where o.id = ${from} and ${place} > (${values(rest)}))
+              union all`
+      }
       select * from (select ${wanted} from ${ofOwners(table)} where o.id > ${from})
       limit ${limit}`),
   );
@@ -92,11 +96,11 @@ function pageOf(found: Row[], limit: number): { rows: Row[]; last: Row | undefin
   };
 }
 
-/** `owners`: the owners of the account's rows, in order, from one on. */
+/** SQL for `with`: `owners`, the owners of the account's rows, in order, from one on. */
 function ownersFrom({ name, owner }: Table, accountId: string, from = ''): SQL {
   // A webhook's deliveries all belong to one account, and outlive it.
   if (name === 'deliveries')
-    return sql`with recursive hooks (id) as (
+    return sql`recursive hooks (id) as (
         select min(webhook_id) from deliveries where webhook_id >= ${from}
         union all
         select (select min(webhook_id) from deliveries where webhook_id > hooks.id)
@@ -107,9 +111,9 @@ function ownersFrom({ name, owner }: Table, accountId: string, from = ''): SQL {
   const parent = parents[owner];
   // Materialized, because SQLite may ignore the order otherwise.
   return parent
-    ? sql`with owners (id) as materialized (
+    ? sql`owners (id) as materialized (
         select id from ${raw(parent)} where account_id = ${accountId} and id >= ${from} order by id)`
-    : sql`with owners (id) as materialized (select ${accountId})`;
+    : sql`owners (id) as materialized (select ${accountId})`;
 }
 
 /** How many rows of an account each table has, but for those where this would scan all accounts. */
@@ -122,12 +126,13 @@ export async function countRows(
     table.isScanned
       ? []
       : [
-          sql`(${ownersFrom(table, accountId)} select count(*) from ${ofOwners(table)})
+          sql`(with ${ownersFrom(table, accountId)} select count(*) from ${ofOwners(table)})
             as ${raw(table.name)}`,
         ],
   );
   const [found] = await transaction(
     db,
+    // The tables are known only at run time.
     db.all<{ [table: string]: number }>(sql`select ${sql.join(counts, sql`, `)}`),
   );
   return found ?? {};
@@ -135,10 +140,11 @@ export async function countRows(
 
 const rowsPerChunk = 1000;
 
-/** Changes those rows of a table whose keys the query `keys` selects. */
+/** Changes those rows of a table whose keys `keys` selects, a query in parentheses. */
 export type RowChange = (db: Database, table: Table, keys: SQL) => Statement<D1Result>;
 
 const deletion: RowChange = (db, { name, key }, keys) =>
+  // The table is known only at run time.
   db.run(sql`delete from ${raw(name)} where (${list(key)}) in ${keys}`);
 
 /** Deletes or changes a chunk of an account's rows, referring ones first. Returns the cursor, if any. */
@@ -158,7 +164,7 @@ export async function throughRows(
   const { rows, next } = await nextRows(env, table, accountId, after, rowsPerChunk, columns);
   const keys = jsonArrays(rows.map((row) => key.map((column) => row[column])));
   const db = openDatabase(env);
-  const changes = keys.map((json) => changing(db, table, sql`(${fromArrays(key, json)})`));
+  const changes = keys.map((json) => changing(db, table, fromArrays(key.length, json)));
   if (changes.length > 0) await transaction(db, changes, { repeatable: true });
   return JSON.stringify(next ? { table: at, after: next } : { table: at - 1 });
 }
@@ -181,9 +187,9 @@ export function jsonArrays(rows: unknown[]): string[] {
   return parts.map((part) => `[${part.join(',')}]`);
 }
 
-/** Selects the values of such an array, which has these columns: all, or those that are wanted. */
-export const fromArrays = (columns: string[], json: string, wanted = columns): SQL =>
-  sql`select ${list(wanted.map((one) => `value->>${columns.indexOf(one)}`))} from json_each(${json}) where true`;
+/** SQL for the rows of such an array, in parentheses: so many columns. */
+export const fromArrays = (count: number, json: string): SQL =>
+  sql`(select ${list(Array.from({ length: count }, (_, i) => `value->>${i}`))} from json_each(${json}))`;
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
 

@@ -4,7 +4,7 @@ import { removeTokens } from '../../accounts/tokens/service.ts';
 import { eraseFromArchive, removeArchive } from '../../fleet/archive/remove.ts';
 import { ofConnection, ofDriver, onTrips, removeEvidence } from '../../fleet/evidence/remove.ts';
 import { removeExports } from '../../fleet/exports/run.ts';
-import { type Action, changeRows } from '../../fleet/record-changes.ts';
+import { type Action, recordChange } from '../../fleet/record-changes.ts';
 import {
   type Alongside,
   deleteConnectionRow,
@@ -138,10 +138,10 @@ const steps: Record<Kind, Record<string, Step>> = {
 
 const noted =
   ({ accountId, connectionId }: Deletion, action: Action): Alongside =>
-  (kind, ids) =>
+  (db, kind, ids) =>
     connectionId === null
       ? []
-      : [changeRows({ accountId, connectionId, now: Date.now() }, action, kind, ids)];
+      : [recordChange(db, { accountId, connectionId, now: Date.now() }, action, kind, ids)];
 
 const lookAgainMs = 250;
 

@@ -103,7 +103,8 @@ async function copy(
   // The table is known only at run time.
   const upsert = (json: string) =>
     db.run(sql`
-      insert into ${raw(name)} (${list(columns)}) ${fromArrays(columns, json)}
+      insert into ${raw(name)} (${list(columns)})
+      select * from ${fromArrays(columns.length, json)} where true
       on conflict (${list(key)}) ${update}`);
   try {
     await transaction(db, [saveMove(db, move, move), marks, jsonArrays(rows).map(upsert)]);

@@ -31,9 +31,9 @@ export const ailingWebhooks = (accountId: SQLWrapper, now: number): SQL => sql`
   (select id, name, url, created_at from webhooks where account_id = ${accountId}
     order by created_at, id limit ${maxWebhooks}) w
   left join webhook_health h on h.webhook_id = w.id
-  where h.failures >= ${circuitAfter} or exists (${failedOf(now)})`;
+  where h.failures >= ${circuitAfter} or exists ${failedOf(now)}`;
 
 /** SQL for a webhook's failed deliveries: an index has them by id, and so by time. */
-export const failedOf = (now: number): SQL => sql`
+export const failedOf = (now: number): SQL => sql`(
   select 1 from deliveries indexed by deliveries_failed
-  where webhook_id = w.id and status = 'failed' and id > ${firstIdAt(now - weekMs)}`;
+  where webhook_id = w.id and status = 'failed' and id > ${firstIdAt(now - weekMs)})`;

@@ -159,7 +159,7 @@ const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number)
       h.open_until as openUntil, h.last_failure as lastFailure,
       (select count(*) from (select 1 from deliveries indexed by deliveries_due
         where webhook_id = w.id and status = 'pending' limit ${maxCounted})) as waiting,
-      (select count(*) from (${failedOf(now)} limit ${maxCounted})) as failed
+      (select count(*) from (select 1 from ${failedOf(now)} limit ${maxCounted})) as failed
     from ${ailingWebhooks(sql`${accountId}`, now)}
     order by paused desc, w.created_at limit ${maxShown}`);
 
@@ -256,7 +256,7 @@ function selectLatestHigh(db: Database, { accountId }: Caller, since: number) {
     .crossJoin(e)
     .where(
       and(
-        sql`${e.id} in (${ids})`,
+        inArray(e.id, ids),
         gte(e.eventRisk, 4),
         gte(e.startedAt, since),
         sql`${e.withdrawn} is not 1`,

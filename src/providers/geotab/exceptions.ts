@@ -217,7 +217,7 @@ async function lookUp(api: Api, seen: Seen[], now: number): Promise<Found> {
   };
 }
 
-/** What calls of `Get` find, by groups; nothing if Geotab refuses them. */
+/** What calls of `Get` find, by groups; nothing if Geotab refuses them. @throws Problem, if it does not reply */
 async function getAll(api: Api, wanted: object[][]): Promise<unknown[][][]> {
   const calls = wanted.flat().map((params) => ({ method: 'Get', params }));
   try {

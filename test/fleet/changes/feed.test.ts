@@ -286,14 +286,16 @@ describe('what is noted', () => {
     const count = 2 * maxRecordsPerRow + 1;
     const db = openDatabase(env);
     const source = { accountId: us.accountId, connectionId: trucks, now: Date.now() };
-    const ids = sql`with recursive n (id) as (select 1 union all select id + 1 from n where id < ${count}) select id from n`;
+    const ids = sql`(
+      with recursive n (id) as (select 1 union all select id + 1 from n where id < ${count})
+      select id from n)`;
     const before = (await noted()).length;
     await transaction(db, [recordChange(db, source, 'deleted', 'trip', ids)]);
     const sizes = (await noted())
       .slice(before)
       .map(({ records }) => JSON.parse(String(records)).trip.length);
     expect(sizes).toEqual([maxRecordsPerRow, maxRecordsPerRow, 1]);
-    const none = sql`select id from trips where id = 'none'`;
+    const none = sql`(select id from trips where id = 'none')`;
     await transaction(db, [recordChange(db, source, 'deleted', 'trip', none)]);
     expect(await noted()).toHaveLength(before + 3);
   });

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
+import { evidenceOfRecords } from './fleet/evidence/records.ts';
 import { fleetRoutes } from './fleet/routes.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { healthRoutes, operatorRoutes } from './operator/routes.ts';
@@ -41,7 +42,7 @@ app.use(async (c, next) =>
 app.route('/', webhookRoutes);
 app.route('/', deliveryRoutes);
 app.route('/', fleetRoutes);
-app.route('/', ingestRoutes);
+app.route('/', ingestRoutes(evidenceOfRecords));
 app.route('/', providerRoutes);
 app.route('/', healthRoutes);
 app.route('/operator', operatorRoutes);

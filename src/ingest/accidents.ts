@@ -1,8 +1,9 @@
 import { type Accident, type AccidentRecord, decide } from '../fleet/accidents/decide.ts';
 import { type Known, readForDecisions, type ToStore } from '../fleet/accidents/store.ts';
 import { accidents as resource } from '../fleet/lists/accidents.ts';
+import type { NewEvidence } from '../fleet/lists/field-objects.ts';
 import type { Source } from '../fleet/lists/record.ts';
-import type { Database } from '../platform/db/database.ts';
+import type { Database, Statement } from '../platform/db/database.ts';
 import { timestamp } from '../platform/fields.ts';
 import type { NewNotification } from '../webhooks/notifications/insert.ts';
 import { ACCIDENT } from '../webhooks/notifications/types.ts';
@@ -10,6 +11,24 @@ import type { Accepted, RecordWarning } from './schema.ts';
 
 /** A record of an accident, and its index in the call. */
 export type AccidentEntry = { index: number; record: AccidentRecord };
+
+/** What is done with the files that records of accidents link to. */
+export type EvidenceOfRecords = {
+  /** Drops links that cannot be used, with warnings. */
+  check: (env: Env, accepted: Accepted[]) => RecordWarning[];
+  /** The statement that adds the files of these accidents. */
+  add: (db: Database, source: Source, linked: Linked[]) => Statement;
+};
+
+/** A record of an accident that links to files. */
+type Linked = AccidentRecord & { evidence: NewEvidence[] };
+
+/** The records of accidents that link to files. */
+export const linkedAmong = (entries: AccidentEntry[]): Linked[] =>
+  entries.flatMap(({ record }) => (isLinked(record) ? [record] : []));
+
+const isLinked = (record: AccidentRecord): record is Linked =>
+  'evidence' in record && record.evidence != null;
 
 /** The records of accidents in a call, which may have three levels of one. */
 export const accidentsOf = (source: Source, accepted: Accepted[]): AccidentEntry[] =>

@@ -5,21 +5,26 @@ import { parse } from '../platform/fields.ts';
 import { readJson } from '../platform/http/body.ts';
 import { type App, type Context, ok } from '../platform/http/context.ts';
 import { starter } from '../webhooks/deliveries/consumer.ts';
+import type { EvidenceOfRecords } from './accidents.ts';
 import { IngestBody } from './schema.ts';
 import { ingest } from './service.ts';
 import { warningsOf } from './warnings.ts';
 
-export const ingestRoutes = new Hono<App>().post('/ingest', authenticate('ingest'), handleIngest);
+export const ingestRoutes = (evidence: EvidenceOfRecords) =>
+  new Hono<App>().post('/ingest', authenticate('ingest'), (c) => handleIngest(c, evidence));
 
 export const largestBody = 1024 * 1024;
 
-async function handleIngest(c: Context) {
+async function handleIngest(c: Context, evidence: EvidenceOfRecords) {
   const { accountId, connection } = c.get('token');
   if (!connection) throw new Refusal({ kind: 'forbidden' });
   const body = parse(IngestBody, await readJson(c, largestBody));
   const source = { accountId, ...connection, now: Date.now(), requestId: c.get('requestId') };
   const start = starter(c.env, c.executionCtx);
-  const { warnings: found, ...outcome } = await ingest(c.env, c.get('caller'), source, body, start);
+  const { warnings: found, ...outcome } = await ingest(c.env, c.get('caller'), source, body, {
+    start,
+    evidence,
+  });
   if (!body.dryRun) c.set('records', { ...outcome, rejected: outcome.rejected.length });
   const warnings = warningsOf(connection, body.records, outcome.rejected, found);
   const message = body.dryRun ? 'Dry run: nothing was stored' : 'Records processed';

@@ -1,19 +1,16 @@
 import type { SQL } from 'drizzle-orm';
-import { isAllowed } from '../fleet/evidence/evidence.ts';
-import { identityOf } from '../fleet/evidence/link.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import type { Caller } from '../platform/db/guard.ts';
 import { Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform/fair-queue.ts';
 import { partsOf } from '../platform/parts.ts';
-import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import { acceptRecords } from './accept.ts';
 import { rehearseRecords } from './dry-run.ts';
 import { whenOverQuota } from './quotas.ts';
 import type { Accepted, IngestOutcome, RecordWarning } from './schema.ts';
 import { doubtsAbout } from './warnings.ts';
-import { type WrittenRecords, writeRecords } from './write.ts';
+import { type Besides, type WrittenRecords, writeRecords } from './write.ts';
 
 /** A larger call waits for other large calls of the account. */
 export const fewRecords = 50;
@@ -29,12 +26,9 @@ export type IngestCall = {
   isOfAccident?: boolean;
 };
 
-/** Starts work on new deliveries. */
-export type Starter = (work: DeliveryMessage[]) => void;
-
 /**
  * Stores up to 500 records of a connection in one transaction, and accidents in a second one; while other accounts
- * are active, in several. `start` gets new deliveries after each. A `dryRun` stores nothing.
+ * are active, in several. Work on new deliveries starts after each. A `dryRun` stores nothing.
  * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
  */
 export async function ingest(
@@ -42,11 +36,11 @@ export async function ingest(
   caller: Caller,
   source: Source,
   { records, notify, dryRun = false, isOfAccident = false }: IngestCall,
-  start: Starter,
+  besides: Besides,
 ): Promise<Omit<IngestOutcome, 'warnings'> & { warnings: RecordWarning[] }> {
   const { accepted, rejected, warnings } = acceptRecords(records);
   const hasAccident = isOfAccident || accepted.some(({ record }) => record.kind === 'accident');
-  warnings.push(...dropUnusableLinks(env, accepted));
+  warnings.push(...(besides.evidence?.check(env, accepted) ?? []));
   warnings.push(...doubtsAbout(accepted, records, notify ? source.now : undefined));
   const total: WrittenRecords = { changed: 0, rejected, warnings, heldBack: 0, wouldNotify: [] };
   // With its first part, all of a call is within the quotas, or none of it.
@@ -54,7 +48,7 @@ export async function ingest(
   const write = async (part: Accepted[]) => {
     const options = { notify, refused };
     if (dryRun) return rehearseRecords(env, caller, source, part, options, total);
-    await writeRecords(env, caller, source, part, options, total, start);
+    await writeRecords(env, caller, source, part, options, total, besides);
     refused = undefined;
   };
   if (accepted.length <= fewRecords) await write(accepted);
@@ -77,23 +71,6 @@ export async function ingest(
     warnings: warnings.filter(({ index }) => !refusedPlaces.has(index)),
     ...(dryRun && { wouldNotify: wouldNotify.sort((a, b) => a.index - b.index) }),
   };
-}
-
-/** Drops files of accidents at addresses that we may not call, and all but the last link to a file. */
-function dropUnusableLinks(env: Env, accepted: Accepted[]): RecordWarning[] {
-  return accepted.flatMap(({ index, record }) => {
-    if (!('evidence' in record) || !record.evidence) return [];
-    const allowed = record.evidence.filter(({ url }) => isAllowed(env, url));
-    const files = [...new Map(allowed.map((file) => [identityOf(file), file])).values()];
-    const problems = [
-      allowed.length < record.evidence.length && 'must be a public address; it was dropped',
-      files.length < allowed.length && 'leads to the same file as a later link, which replaced it',
-    ];
-    record.evidence = files;
-    return problems.flatMap((message) =>
-      message ? [{ index, field: 'evidence.url', message, severity: 'dropped' as const }] : [],
-    );
-  });
 }
 
 /** In parts, those that others refer to first, with pauses, because other accounts are active. */

@@ -1,6 +1,4 @@
 import { isRace, type Known, knownFrom, storeAccidents } from '../fleet/accidents/store.ts';
-import { addEvidence } from '../fleet/evidence/evidence.ts';
-import type { NewEvidence } from '../fleet/evidence/link.ts';
 import { accidents } from '../fleet/lists/accidents.ts';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordWritten } from '../fleet/record-changes.ts';
@@ -9,10 +7,19 @@ import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { fanOut, holdNewLevels, workOf } from '../webhooks/deliveries/fan-out.ts';
 import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import { ACCIDENT } from '../webhooks/notifications/types.ts';
-import { type AccidentEntry, type Decided, decideAll, readKnown } from './accidents.ts';
+import {
+  type AccidentEntry,
+  type Decided,
+  decideAll,
+  type EvidenceOfRecords,
+  linkedAmong,
+  readKnown,
+} from './accidents.ts';
 
 /** How often accidents are decided about if other calls change them meanwhile. */
 const maxTries = 10;
+
+type AccidentOptions = { notify: boolean; evidence: EvidenceOfRecords | undefined };
 
 /**
  * Decides about the accidents of a call, and stores what becomes of them if they are as they are `known`: otherwise
@@ -25,12 +32,12 @@ export async function writeAccidents(
   source: Source,
   entries: AccidentEntry[],
   known: Known,
-  notify: boolean,
+  options: AccidentOptions,
 ): Promise<{ decided: Decided; work: DeliveryMessage[] }> {
   for (let tries = 1; ; tries++) {
     const decided = decideAll(source, entries, known);
     try {
-      return { decided, work: await store(env, caller, source, entries, decided, notify) };
+      return { decided, work: await store(env, caller, source, entries, decided, options) };
     } catch (error) {
       if (!isRace(error) || tries === maxTries) throw error;
     }
@@ -45,9 +52,9 @@ async function store(
   source: Source,
   entries: AccidentEntry[],
   { toStore, told }: Decided,
-  notify: boolean,
+  { notify, evidence }: AccidentOptions,
 ): Promise<DeliveryMessage[]> {
-  const linked = entries.flatMap(({ record }) => (isLinked(record) ? [record] : []));
+  const linked = evidence ? linkedAmong(entries) : [];
   if (toStore.length === 0 && linked.length === 0) return [];
   const notifications = notify ? told.map(({ notification }) => notification) : [];
   const news = { type: ACCIDENT, notifications, ofType: notifications.length } as const;
@@ -63,12 +70,8 @@ async function store(
       [{ kind: 'accident', table: accidents.table, ids: toStore.map(({ after }) => after.id) }],
       { quiet: !notify, bytes: JSON.stringify(toStore).length },
     ),
-    evidence: linked.length > 0 ? addEvidence(db, source, linked) : undefined,
+    evidence: linked.length > 0 ? evidence?.add(db, source, linked) : undefined,
   });
   const { notified } = await asCaller(env, caller, statements, { repeatable: true });
   return notified ? workOf(source, news, notified) : [];
 }
-
-/** Whether a record links to files. */
-const isLinked = <T extends object>(record: T): record is T & { evidence: NewEvidence[] } =>
-  'evidence' in record && record.evidence != null;

@@ -10,7 +10,7 @@ import { fanOut, workOf } from '../webhooks/deliveries/fan-out.ts';
 import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import { newAmong } from '../webhooks/notifications/insert.ts';
 import { EVENT } from '../webhooks/notifications/types.ts';
-import { accidentsOf, type Decided, readKnown } from './accidents.ts';
+import { accidentsOf, type Decided, type EvidenceOfRecords, readKnown } from './accidents.ts';
 import { type Batch, batchesOf } from './batches.ts';
 import { missingAmong } from './keep.ts';
 import type { Accepted, RecordWarning, Rejection, WouldNotify } from './schema.ts';
@@ -30,8 +30,16 @@ export type WriteOptions = {
   refused: SQL | undefined;
 };
 
+/** What a call does besides storing records. */
+export type Besides = {
+  /** Starts work on new deliveries. */
+  start: (work: DeliveryMessage[]) => void;
+  /** Adds the files that accidents link to; without it, links are not used. */
+  evidence?: EvidenceOfRecords;
+};
+
 /**
- * Stores records with notifications and deliveries, and adds to `total`; `start` gets the work on new deliveries. Two
+ * Stores records with notifications and deliveries, and adds to `total`. Two
  * transactions, each of which may be repeated: accidents are decided about by what the first one reads.
  */
 export async function writeRecords(
@@ -41,7 +49,7 @@ export async function writeRecords(
   accepted: Accepted[],
   { notify, refused }: WriteOptions,
   total: WrittenRecords,
-  start: (work: DeliveryMessage[]) => void,
+  { start, evidence }: Besides,
 ): Promise<void> {
   const batches = batchesOf(source, accepted);
   const accidents = accidentsOf(source, accepted);
@@ -65,7 +73,10 @@ export async function writeRecords(
   }
   if (!results.known) return;
   const known = knownFrom(results.known);
-  const { decided, work } = await writeAccidents(env, caller, source, accidents, known, notify);
+  const { decided, work } = await writeAccidents(env, caller, source, accidents, known, {
+    notify,
+    evidence,
+  });
   addDecided(total, decided);
   start(work);
 }

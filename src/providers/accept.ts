@@ -1,10 +1,10 @@
+import { evidenceOfRecords as evidence } from '../fleet/evidence/records.ts';
 import { type IngestCall, ingest } from '../ingest/service.ts';
 import { unknownParent } from '../ingest/write.ts';
 import { newId } from '../platform/db/ids.ts';
 import { sentence } from '../platform/fields.ts';
 import { partsOf } from '../platform/parts.ts';
 import { send } from '../platform/queue.ts';
-import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import type { Found, ProviderRecord } from './connector.ts';
 import { msOf } from './read.ts';
 import { type Claimed, keepRefusals, type Refused } from './store.ts';
@@ -68,7 +68,7 @@ async function write(
     { accountId, pull: { connectionId, claim } },
     { ...source, now: Date.now(), requestId: newId() },
     { records, ...call },
-    (messages: DeliveryMessage[]) => wakes.push(send(env.DELIVERIES, messages)),
+    { start: (messages) => wakes.push(send(env.DELIVERIES, messages)), evidence },
   );
   await Promise.all(wakes);
   const doubtful = [...Map.groupBy(warnings, ({ index }) => index)].map(([index, found]) => {

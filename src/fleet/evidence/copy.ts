@@ -13,8 +13,9 @@ import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { noteEvidence } from '../accidents/write.ts';
 import { bucketOf } from '../archive/bucket.ts';
+import type { NewEvidence } from '../lists/field-objects.ts';
 import { forget, isAllowed, isKept, keyOf, maxDayBytes, ofLastDay, owners } from './evidence.ts';
-import { isSigned, leadToSame, type NewEvidence } from './link.ts';
+import { isSigned, leadToSame } from './link.ts';
 import { restFrom, spanOf, tagIn, type Version } from './range.ts';
 import { isNotReady, typeOf } from './types.ts';
 

@@ -17,8 +17,8 @@ import { send } from '../../platform/queue.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import { selectByIds } from '../find.ts';
 import { accidents } from '../lists/accidents.ts';
-import { maxEvidence } from '../lists/field-objects.ts';
-import { identityOf, type NewEvidence } from './link.ts';
+import { maxEvidence, type NewEvidence } from '../lists/field-objects.ts';
+import { identityOf } from './link.ts';
 import type { EvidenceFile } from './schema.ts';
 import { fileName } from './types.ts';
 

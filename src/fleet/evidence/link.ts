@@ -1,12 +1,4 @@
-import type { evidenceKinds } from '../lists/field-objects.ts';
-
-/** A file that a record links to. */
-export type NewEvidence = {
-  kind: (typeof evidenceKinds)[number];
-  url: string;
-  camera?: string | null | undefined;
-  takenAt?: number | null | undefined;
-};
+import type { NewEvidence } from '../lists/field-objects.ts';
 
 /** What signs a link in its query, by the name that says who signed it: each listing has other values. */
 const signers: { by: string; names: RegExp }[] = [

@@ -126,6 +126,14 @@ export const evidenceFile = {
 };
 export const EvidenceInput = inputOf(evidenceFile);
 
+/** A file that a record links to. */
+export type NewEvidence = {
+  kind: (typeof evidenceKinds)[number];
+  url: string;
+  camera?: string | null | undefined;
+  takenAt?: number | null | undefined;
+};
+
 /** Files that an accident's record links to, for accounts that keep them. Lists show what became of them instead. */
 export const evidence = (description: string) => {
   const Files = v.pipe(

@@ -26,7 +26,13 @@ export async function ingestTimes(env: Env, counts: number[]): Promise<number[]>
     const send = async (...records: object[]) => {
       ms = 0;
       const source = { ...feed, now: Date.now() };
-      const { rejected } = await ingest(timed, caller, source, { records, notify: true }, () => {});
+      const { rejected } = await ingest(
+        timed,
+        caller,
+        source,
+        { records, notify: true },
+        { start: () => {} },
+      );
       if (rejected[0]) throw new Error(rejected[0].message);
       return Math.round(ms);
     };

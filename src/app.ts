@@ -1,6 +1,9 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
+import { changeRoutes } from './fleet/changes/routes.ts';
 import { evidenceOfRecords } from './fleet/evidence/records.ts';
+import { evidenceRoutes } from './fleet/evidence/routes.ts';
+import { externalIdRoutes } from './fleet/external-ids/routes.ts';
 import { fleetRoutes } from './fleet/routes.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { healthRoutes, operatorRoutes } from './operator/routes.ts';
@@ -41,7 +44,11 @@ app.use(async (c, next) =>
 
 app.route('/', webhookRoutes);
 app.route('/', deliveryRoutes);
+// Before the lists: an accident is shown with its evidence.
+app.route('/', evidenceRoutes);
 app.route('/', fleetRoutes);
+app.route('/', changeRoutes);
+app.route('/', externalIdRoutes);
 app.route('/', ingestRoutes(evidenceOfRecords));
 app.route('/', providerRoutes);
 app.route('/', healthRoutes);

@@ -1,10 +1,12 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { type SQLiteColumn, unionAll } from 'drizzle-orm/sqlite-core';
+import { validate as isUuid } from 'uuid';
 import { type Database, jsonList } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin, notBeingDeleted } from '../platform/db/guard.ts';
 import { selected, sizeOf } from '../platform/db/pages.ts';
 import * as stored from '../platform/db/schema/fleet.ts';
 import type { AccountTable } from '../platform/db/schema/types.ts';
+import { Refusal } from '../platform/errors.ts';
 import { timestamp } from '../platform/fields.ts';
 import { bucketOf } from './archive/bucket.ts';
 import { connections } from './lists/connections.ts';
@@ -34,6 +36,15 @@ async function findAt<T>(env: Env, caller: Caller, list: List<T>, id: string, at
   const query = { from: [timestamp(at)], to: [timestamp(at + 1)], limit: ['500'] };
   const { items } = await readList(env, caller, list, { connectionId: undefined, query });
   return items.find((item) => (item as { [key: string]: unknown })[list.id] === id); // an item of the list
+}
+
+export const notFound = ({ singular }: Pick<List, 'singular'>) =>
+  new Refusal({ kind: 'not found', what: singular });
+
+/** The id of an item in a path, in lower case. @throws Refusal: not found, if it cannot be one */
+export function idOf(list: Pick<List, 'singular'>, text = ''): string {
+  if (!isUuid(text)) throw notFound(list);
+  return text.toLowerCase();
 }
 
 /** The ids of what a record refers to. */

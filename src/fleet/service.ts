@@ -1,11 +1,13 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { validate as isUuid } from 'uuid';
 import * as v from 'valibot';
 import { decodePosition, encodePosition, invalidCursor } from '../platform/db/cursor.ts';
 import { jsonList } from '../platform/db/database.ts';
 import { type Caller, isWithin } from '../platform/db/guard.ts';
 import { connectionIds, type Hidden, type PageQuery, readPage } from '../platform/db/pages.ts';
 import { bookmarkOf, continueFrom } from '../platform/db/replica-reads.ts';
+import { invalid } from '../platform/errors.ts';
 import { parseQuery } from '../platform/fields.ts';
 import { Limit, QueryCursor, QueryTime, rangeOf } from '../platform/query.ts';
 import { isSeenBy } from './accidents/vehicle.ts';
@@ -67,6 +69,21 @@ export async function readList<T>(
     items: page.rows.map(list.present),
     ...(page.next && { next: encodePosition(page.next, identity, bookmarkOf(env, caller)) }),
   };
+}
+
+/** The connection in a Connection-Id header. @throws Refusal: invalid */
+export function connectionIdOf(header: string | undefined, required = false): string | undefined {
+  const id = header?.trim();
+  if (!id) {
+    if (required)
+      throw invalid('Connection-Id header is required', [
+        { field: 'Connection-Id', message: 'is required' },
+      ]);
+    return undefined;
+  }
+  if (!isUuid(id))
+    throw invalid('Invalid connection id', [{ field: 'Connection-Id', message: 'must be a UUID' }]);
+  return id.toLowerCase();
 }
 
 /** What a list hides from a caller: vehicles of connections that they may not see. */

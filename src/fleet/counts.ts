@@ -15,9 +15,8 @@ import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { hasId, hasIdIn } from '../platform/db/has-id.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
 import * as stored from '../platform/db/schema/fleet.ts';
-import { hourMs } from '../platform/durations.ts';
+import { hourMs, quarterMs } from '../platform/durations.ts';
 import { type Feed, isMapped } from './incidents/translate.ts';
-import { quarterMs } from './trends/recount.ts';
 
 /** What was received from a connection. Counts stop at a limit, which means that many or more. */
 export type ConnectionActivity = {

@@ -2,16 +2,13 @@ import { and, eq, ne, type SQL, sql } from 'drizzle-orm';
 import { type Database, int } from '../../platform/db/database.ts';
 import { hasId } from '../../platform/db/has-id.ts';
 import { eventCounting, eventCountsDue } from '../../platform/db/schema/trends.ts';
-import { hourMs, minuteMs } from '../../platform/durations.ts';
+import { hourMs, quarterMs } from '../../platform/durations.ts';
 
 /** How many vehicles and drivers a span keeps counts of: those with the most of risk 4 and 5. */
 export const maxNamed = 100;
 
 /** How many events of an account an hour counts at most, which bounds a recount. */
 export const maxPerHour = 10_000;
-
-/** Every zone's days begin with a quarter of an hour. */
-export const quarterMs = 15 * minuteMs;
 
 /** How many hours are counted again at a time without marks: see the migration. */
 const liveHours = 4;

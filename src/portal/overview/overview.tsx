@@ -1,6 +1,6 @@
 import { getCookie, setCookie } from 'hono/cookie';
 import type { Span } from '../../fleet/trends/read.ts';
-import { quarterMs } from '../../fleet/trends/recount.ts';
+import { quarterMs } from '../../platform/durations.ts';
 import { by, type Context, seeOther } from '../../platform/http/context.ts';
 import { percent, waitInWords } from '../../platform/text.ts';
 import { maxTimed, percentile, type Waits } from '../../webhooks/deliveries/read/times.ts';

@@ -4,9 +4,9 @@ import { findItem } from '../../fleet/find.ts';
 import { accidentsWithVehicles } from '../../fleet/named-lists.ts';
 import { type Context, orNotFound } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
-import { deliveriesOf } from '../../webhooks/deliveries/read/find.ts';
 import { NobodyNotified } from '../connections/health.tsx';
 import { WhoWasNotified } from '../events/notified.tsx';
+import { whoWasNotified } from '../read/notified.ts';
 import { Icon } from '../ui/buttons.tsx';
 import { column } from '../ui/columns.tsx';
 import { page } from '../ui/layout.tsx';
@@ -29,7 +29,7 @@ export async function detail(c: Context) {
   const [stored, files, { recipients: _, isCovered, ...notified }, people] = await Promise.all([
     findItem(c.env, caller, accidentsWithVehicles, id),
     findEvidence(c.env, caller, id),
-    deliveriesOf(c.env, caller, id),
+    whoWasNotified(c.env, caller, id),
     listAddresses(c.env, caller),
   ]);
   const accident = orNotFound(stored);

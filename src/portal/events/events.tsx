@@ -4,7 +4,7 @@ import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { eventsWithDrivers, type NamedEvent } from '../../fleet/named-lists.ts';
 import { by, type Context, orNotFound } from '../../platform/http/context.ts';
 import { may } from '../../platform/roles.ts';
-import { deliveriesOf } from '../../webhooks/deliveries/read/find.ts';
+import { whoWasNotified } from '../read/notified.ts';
 import { column } from '../ui/columns.tsx';
 import { nameOf } from '../ui/filters.tsx';
 import { type Offered, offered } from '../ui/forms.tsx';
@@ -60,7 +60,7 @@ export const file = recordFile(events);
 export async function detail(c: Context) {
   const [stored, { recipients, ...notified }] = await Promise.all([
     findItem(...by(c), safetyEvents.list, idIn(c), timeIn(c)),
-    deliveriesOf(...by(c), idIn(c)),
+    whoWasNotified(...by(c), idIn(c)),
   ]);
   const event = orNotFound(stored);
   const { connection, driver, trip } = await findReferences(...by(c), event);

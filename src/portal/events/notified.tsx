@@ -1,4 +1,5 @@
 import { duration } from '../../platform/text.ts';
+import type { Alerted } from '../../webhooks/alerts/alerted.ts';
 import { briefly } from '../../webhooks/alerts/words.ts';
 import {
   type DeliveryOfEvent,
@@ -12,11 +13,16 @@ import { type Column, TablePanel } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';
 import { pathOf, titleOf } from '../webhooks/words.ts';
 
+type Props = Pick<Notified, 'deliveries' | 'complete' | 'unnotified'> & {
+  alerted: Alerted[];
+  isAccident?: boolean;
+};
+
 /**
  * Which webhooks were notified of an event or accident, when, and their receivers' responses, by level; which were not,
  * and why; and of an accident, which people and channels.
  */
-export const WhoWasNotified = (props: Notified & { isAccident?: boolean }) => {
+export const WhoWasNotified = (props: Props) => {
   const { deliveries, complete, unnotified, alerted, isAccident = false } = props;
   const levels = Map.groupBy(deliveries, ({ level }) => level);
   return (

@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import { transaction } from '../../../platform/db/database.ts';
+import { type Database, type Results, transaction } from '../../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../../platform/db/guard.ts';
 import { cutScan } from '../../../platform/db/pages.ts';
 import { connections } from '../../../platform/db/schema/accounts.ts';
@@ -10,13 +10,7 @@ import { openDatabase } from '../../../platform/db/system.ts';
 import { isCovered } from '../../coverage.ts';
 import { notificationOf } from '../../notifications/of-delivery.ts';
 import { isOwned } from '../../stored.ts';
-import {
-  type Alerted,
-  selectAlerted,
-  selectCandidates,
-  type Unnotified,
-  whyUnnotified,
-} from '../../unnotified.ts';
+import { selectCandidates, type Unnotified, whyUnnotified } from '../../unnotified.ts';
 import { allWebhooks } from '../due.ts';
 import type { Attempt, DeliveryKey } from '../policy.ts';
 import type { Receiver } from './receivers.ts';
@@ -74,29 +68,29 @@ export const maxOfEvent = 300;
 /** How many deliveries of the same millisecond are scanned to find them. */
 const maxLookedAt = 5000;
 
-/** Who was notified of an event or accident: the deliveries by level, whether these are all, and who else. */
+/** Which webhooks were notified of an event or accident: the deliveries by level, and whether these are all. */
 export type Notified = {
   deliveries: DeliveryOfEvent[];
   complete: boolean;
   /** The webhooks without any. */
   unnotified: Unnotified[];
-  alerted: Alerted[];
+  /** Whom the event names, and whether anybody is notified of accidents like it. */
+  recipients: string[];
+  isCovered: boolean;
 };
 
-/** The deliveries of an event, its recipients, and whether anybody is notified of accidents like it. */
-export async function deliveriesOf(
-  env: Env,
-  caller: Caller,
-  eventId: string,
-): Promise<Notified & { recipients: string[]; isCovered: boolean }> {
-  const now = Date.now();
+/** Which webhooks were notified of an event or accident. */
+export const deliveriesOf = async (env: Env, caller: Caller, eventId: string): Promise<Notified> =>
+  notifiedOf(env, await asCaller(env, caller, (db) => selectNotified(env, db, caller, eventId)));
+
+/** The statements that find this, for `notifiedOf`. */
+export function selectNotified(env: Env, db: Database, caller: Caller, eventId: string) {
   const recipients = sql`'recipients', json((select data->'recipients' from ${notificationOf()}))`;
-  const more = sql`${receiverOf(now)}, ${recipients}`;
+  const more = sql`${receiverOf(Date.now())}, ${recipients}`;
   const query = { events: sql`(${eventId})`, limit: maxOfEvent, most: maxLookedAt, more };
-  const { rows, candidates, alerted, covered } = await asCaller(env, caller, (db) => ({
+  return {
     rows: selectDeliveries(db, caller, query),
     candidates: selectCandidates(db, caller, eventId),
-    alerted: selectAlerted(db, caller, eventId),
     covered: db
       .select({ isCovered: isCovered(env).mapWith(Boolean) })
       .from(accidents)
@@ -108,7 +102,15 @@ export async function deliveriesOf(
           eq(accidents.accountId, caller.accountId),
         ),
       ),
-  }));
+  };
+}
+
+/** What they find, with why webhooks were not notified. */
+export function notifiedOf(
+  env: Env,
+  { rows, candidates, covered }: Results<ReturnType<typeof selectNotified>>,
+): Notified {
+  const now = Date.now();
   const { page, end } = cutScan(rows, maxOfEvent, maxLookedAt);
   const found = page.map(asListed<ReceiverOf & { recipients: string[] | null }>);
   return {
@@ -117,7 +119,6 @@ export async function deliveriesOf(
     unnotified: candidates
       .filter(({ id }) => !found.some(({ webhookId }) => webhookId === id))
       .map((one) => ({ ...one, why: whyUnnotified(env, one, now) })),
-    alerted,
     recipients: found[0]?.recipients ?? [],
     isCovered: covered[0]?.isCovered ?? true,
   };

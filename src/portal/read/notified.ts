@@ -1,0 +1,16 @@
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import { type Alerted, selectAlerted } from '../../webhooks/alerts/alerted.ts';
+import { type Notified, notifiedOf, selectNotified } from '../../webhooks/deliveries/read/find.ts';
+
+/** Who was notified of an event or accident: webhooks, and the people and channels that have alerts. */
+export async function whoWasNotified(
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<Notified & { alerted: Alerted[] }> {
+  const { alerted, ...found } = await asCaller(env, caller, (db) => ({
+    ...selectNotified(env, db, caller, id),
+    alerted: selectAlerted(db, caller, id),
+  }));
+  return { ...notifiedOf(env, found), alerted };
+}

@@ -14,20 +14,21 @@ import {
   sql,
 } from 'drizzle-orm';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
-import { type Database, excluded, refuseUnless, type Statements } from '../platform/db/database.ts';
+import {
+  type Database,
+  excluded,
+  refuseUnless,
+  type Statement,
+  type Statements,
+} from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { invitations, portalUsers } from '../platform/db/schema/accounts.ts';
-import {
-  removedPeople,
-  signInDomains,
-  singleSignOn,
-} from '../platform/db/schema/single-sign-on.ts';
+import { invitations, portalUsers, removedPeople } from '../platform/db/schema/accounts.ts';
 import { dayMs, hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import type { Role } from '../platform/roles.ts';
 import { audit } from './audit/write.ts';
-import { isAdmin, removedHash } from './single-sign-on.ts';
+import { hashToken } from './tokens/format.ts';
 
 /** A person of an account; pending until `confirmedAt`, their first sign-in. */
 export type PortalUser = typeof portalUsers.$inferSelect;
@@ -58,6 +59,10 @@ export async function addPortalUser(
   const message = 'belongs to this account already';
   throw invalid('This address cannot be added', [{ field: 'email', message }]);
 }
+
+/** By which somebody who was removed is known. */
+export const removedHash = (accountId: string, email: string): Promise<string> =>
+  hashToken(`${accountId} ${email}`);
 
 const isOf = (accountId: string) => eq(portalUsers.accountId, accountId);
 
@@ -147,15 +152,22 @@ export async function setPreferences(
   await asCaller(env, caller, set, { repeatable: true });
 }
 
-/** Changes a role. @throws Refusal: invalid, when no admin would be left who has signed in */
+/** Makes the statement that refuses to change a person, for other reasons than that of the last admin. */
+type Guard = (db: Database, caller: Caller, userId: string) => Statement;
+
+/** Changes a role. @throws Refusal: invalid, when no admin would be left who has signed in, or as `guard` */
 export async function setRole(
   env: Env,
   caller: Caller,
   userId: string,
   role: Role,
+  guard: Guard,
 ): Promise<PortalUser> {
   const { changed } = await asCaller(env, caller, (db) => ({
-    allowed: role === 'admin' ? undefined : unlessLastAdmin(db, caller, userId),
+    allowed:
+      role === 'admin'
+        ? undefined
+        : [unlessLastAdmin(db, caller, userId), guard(db, caller, userId)],
     audited: audit(
       db,
       caller,
@@ -177,16 +189,17 @@ export async function removePortalUser(
   env: Env,
   caller: Caller,
   userId: string,
+  guard: Guard,
 ): Promise<PortalUser> {
   const { accountId } = caller;
   const user = await findPortalUser(env, caller, userId);
   if (!user) throw invalid(unknownUser);
   const hash = await removedHash(accountId, user.email);
   const { removed } = await asCaller(env, caller, (db) => ({
-    allowed:
-      'operator' in caller
-        ? unlessOnlyByLink(db, caller, userId)
-        : unlessLastAdmin(db, caller, userId),
+    allowed: [
+      'operator' in caller ? undefined : unlessLastAdmin(db, caller, userId),
+      guard(db, caller, userId),
+    ],
     remembered: db.insert(removedPeople).values({ accountId, hash }).onConflictDoNothing(),
     audited: audit(db, caller, 'deleted', 'portal_users', userId),
     removed: db.delete(portalUsers).where(own(caller, userId)).returning(),
@@ -204,50 +217,25 @@ const unknownUser = 'Unknown user';
 const own = ({ accountId }: Caller, userId: string) =>
   and(eq(portalUsers.id, userId), isOf(accountId));
 
-/**
- * Refuses to change the last admin who has signed in, or the one who can always use a link. In the change's own
- * transaction, because two may coincide.
- */
+/** Refuses to change the last admin who has signed in, in the change's own transaction, because two may coincide. */
 const unlessLastAdmin = (db: Database, caller: Caller, userId: string) => {
-  const { accountId } = caller;
   const admins = (which: SQL | undefined) =>
     db.select({ id: portalUsers.id }).from(portalUsers).where(and(which, isAdmin));
-  const byLink = db
-    .select({ id: singleSignOn.linkUserId })
-    .from(singleSignOn)
-    .where(and(eq(singleSignOn.accountId, accountId), eq(singleSignOn.linkUserId, userId)));
   return refuseUnless(
     db,
-    and(
-      or(
-        exists(admins(and(isOf(accountId), ne(portalUsers.id, userId)))),
-        notExists(admins(own(caller, userId))),
-      ),
-      notExists(byLink),
+    or(
+      exists(admins(and(isOf(caller.accountId), ne(portalUsers.id, userId)))),
+      notExists(admins(own(caller, userId))),
     ),
-    'An account needs at least one admin. Choose another first, also for links under Settings → Sign-in.',
+    needsAdmin,
   );
 };
 
-/** Refuses to remove the one who can use a link while others must use the provider, which may have failed. */
-const unlessOnlyByLink = (db: Database, { accountId }: Caller, userId: string) => {
-  const byLink = db
-    .select({ id: singleSignOn.linkUserId })
-    .from(singleSignOn)
-    .innerJoin(signInDomains, eq(signInDomains.accountId, singleSignOn.accountId))
-    .where(
-      and(
-        eq(singleSignOn.accountId, accountId),
-        eq(singleSignOn.linkUserId, userId),
-        isNotNull(signInDomains.provenAt),
-      ),
-    );
-  return refuseUnless(
-    db,
-    notExists(byLink),
-    'Nobody else of this account can sign in by a link. Turn its single sign-on off first, or have another chosen.',
-  );
-};
+/** Whether a person is an admin who has signed in. */
+export const isAdmin = and(eq(portalUsers.role, 'admin'), isNotNull(portalUsers.confirmedAt));
+
+export const needsAdmin =
+  'An account needs at least one admin. Choose another first, also for links under Settings → Sign-in.';
 
 /** How many people an account can invite in 24 hours. */
 export const maxInvitationsPerDay = 20;

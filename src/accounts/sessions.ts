@@ -15,7 +15,6 @@ import { refusalIn } from '../platform/errors.ts';
 import { refuseIfMoved } from './accounts.ts';
 import type { PortalUser } from './people.ts';
 import { isSecret, newSecret, withCell } from './secrets.ts';
-import { mustUseProvider } from './single-sign-on.ts';
 import { hashToken } from './tokens/format.ts';
 
 export const linkMs = 15 * 60_000;
@@ -31,17 +30,20 @@ export const maxLinks = 20;
 export const linkRequests = { valid: 5, day: 20 };
 const tooOften = { kind: 'rate limited', retryAfter: linkMs / 1000 } as const;
 
+/** SQL for whether a row of `portal_users` may not sign in by a link. */
+type Excluded = (db: Database) => SQL;
+
 /**
  * Creates single-use links, valid for 15 minutes: one for each account of the person, or for `accountId`
- * alone. The form with this `key` makes them once, and none if the address has asked too often, nor for accounts
- * whose provider signs the person in.
+ * alone. A form makes them once, by its `key`, and none if the address has asked too often, nor for people who are
+ * `excluded` from links.
  * @throws Refusal: unavailable, while one of the accounts moves
  */
 export async function createSignInLinks(
   env: Env,
   email: string,
   accountId?: string,
-  key?: string,
+  form?: { key: string; excluded: Excluded },
 ): Promise<SignInLink[]> {
   const db = openDatabase(env);
   const people = await transaction(
@@ -64,7 +66,7 @@ export async function createSignInLinks(
         and(
           eq(portalUsers.email, email),
           accountId === undefined ? undefined : eq(portalUsers.accountId, accountId),
-          key === undefined ? undefined : not(mustUseProvider(db)),
+          form && not(form.excluded(db)),
         ),
       )
       .orderBy(desc(portalUsers.lastSignInAt), desc(portalUsers.createdAt), desc(portalUsers.id))
@@ -74,9 +76,14 @@ export async function createSignInLinks(
   const links = await Promise.all(
     people.map(async ({ id: userId, account, confirmedAt }) => {
       const secret = await newSecret(env, 'sign-in link');
-      const form = key ? await hashToken(`${userId} ${key}`) : null;
+      const ofForm = form?.key ? await hashToken(`${userId} ${form.key}`) : null;
       const hash = await hashToken(secret);
-      return { secret, account, pending: confirmedAt === null, row: { userId, form, hash } };
+      return {
+        secret,
+        account,
+        pending: confirmedAt === null,
+        row: { userId, form: ofForm, hash },
+      };
     }),
   );
   const now = Date.now();
@@ -85,7 +92,7 @@ export async function createSignInLinks(
   const made = await transaction(db, [
     db.insert(signInLinks).values(links.map(({ row }) => ({ ...row, expiresAt }))),
     refuseUnlessActive(db, accountsOf(db, theirs)),
-    key === undefined ? [] : countRequest(db, theirs, now),
+    form ? countRequest(db, theirs, now) : [],
   ]).catch((error: unknown) => {
     const isTooOften = refusalIn(error)?.failure.kind === tooOften.kind;
     if (!isTooOften && !breaksUnique(error, 'sign_in_links.form')) throw error;
@@ -131,11 +138,17 @@ const accountsOf = (db: Database, people: SQL): SQL =>
   db.select({ accountId: portalUsers.accountId }).from(portalUsers).where(people).getSQL();
 
 /**
- * Uses a link and starts a session. Returns its secret, or undefined if the link is invalid, or the person must use a
- * provider; junk is refused without I/O. The same form, by its `key`, starts the same session again within a minute.
+ * Uses a link and starts a session. Returns its secret, or undefined if the link is invalid, or the person is
+ * `excluded` from links; junk is refused without I/O. The same form, by its `key`, starts the same session again within
+ * a minute.
  * @throws Refusal: forbidden or unavailable, while the account is suspended; moved, if it may have been
  */
-export async function signIn(env: Env, link: string, key = ''): Promise<string | undefined> {
+export async function signIn(
+  env: Env,
+  link: string,
+  excluded: Excluded,
+  key = '',
+): Promise<string | undefined> {
   if (!(await isSecret(env, 'sign-in link', link))) return undefined;
   const hash = await hashToken(link);
   const bytes = key ? Uint8Array.fromHex(await hashToken(`${link} ${key}`)) : undefined;
@@ -150,7 +163,7 @@ export async function signIn(env: Env, link: string, key = ''): Promise<string |
       .from(signInLinks)
       .where(and(eq(signInLinks.hash, hash), gt(signInLinks.expiresAt, now))),
   );
-  const mayUse = and(ofLink, not(mustUseProvider(db)));
+  const mayUse = and(ofLink, not(excluded(db)));
   const { started } = await transaction(db, {
     allowed: refuseUnlessActive(db, accountsOf(db, ofLink)),
     confirmed: db

@@ -7,15 +7,10 @@ import { signInDomains } from '../platform/db/schema/single-sign-on.ts';
 import { useOnce } from '../platform/db/sent-forms.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { audit } from './audit/write.ts';
+import { removedHash } from './people.ts';
 import { newSecret } from './secrets.ts';
 import { addSession } from './sessions.ts';
-import {
-  domainOf,
-  isProven,
-  maxNewcomers,
-  providerSessionMs,
-  removedHash,
-} from './single-sign-on.ts';
+import { domainOf, isProven, maxNewcomers, providerSessionMs } from './single-sign-on.ts';
 import { hashToken } from './tokens/format.ts';
 
 export const startAgain =

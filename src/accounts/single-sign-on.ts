@@ -25,7 +25,7 @@ import { openDatabase } from '../platform/db/system.ts';
 import { hourMs } from '../platform/durations.ts';
 import { invalid } from '../platform/errors.ts';
 import { audit } from './audit/write.ts';
-import { hashToken } from './tokens/format.ts';
+import { isAdmin, needsAdmin } from './people.ts';
 
 export const maxDomains = 10;
 
@@ -71,9 +71,6 @@ export async function findSingleSignOn(env: Env, caller: Caller) {
       .limit(100),
   }));
 }
-
-/** Whether a person is an admin who has signed in. */
-export const isAdmin = and(eq(portalUsers.role, 'admin'), isNotNull(portalUsers.confirmedAt));
 
 /** An empty secret is the one of before. DNS has `proven` domains name the account; without domains all is removed. */
 export type SingleSignOnInput = SingleSignOn & {
@@ -251,9 +248,36 @@ export const isProven = (domain: string) =>
 
 export const domainOf = (email: string): string => email.slice(email.indexOf('@') + 1);
 
-/** By which somebody who was removed is known. */
-export const removedHash = (accountId: string, email: string): Promise<string> =>
-  hashToken(`${accountId} ${email}`);
+/**
+ * Refuses to change the one who can always use a link. Operators may, unless others must use the provider, which may
+ * have failed.
+ */
+export const unlessOnlyByLink = (db: Database, caller: Caller, userId: string) => {
+  const { accountId } = caller;
+  if (!('operator' in caller)) {
+    const byLink = db
+      .select({ id: singleSignOn.linkUserId })
+      .from(singleSignOn)
+      .where(and(eq(singleSignOn.accountId, accountId), eq(singleSignOn.linkUserId, userId)));
+    return refuseUnless(db, notExists(byLink), needsAdmin);
+  }
+  const onlyByLink = db
+    .select({ id: singleSignOn.linkUserId })
+    .from(singleSignOn)
+    .innerJoin(signInDomains, eq(signInDomains.accountId, singleSignOn.accountId))
+    .where(
+      and(
+        eq(singleSignOn.accountId, accountId),
+        eq(singleSignOn.linkUserId, userId),
+        isNotNull(signInDomains.provenAt),
+      ),
+    );
+  return refuseUnless(
+    db,
+    notExists(onlyByLink),
+    'Nobody else of this account can sign in by a link. Turn its single sign-on off first, or have another chosen.',
+  );
+};
 
 /** Ends that people must use their provider, until an admin saves its settings again. @throws Refusal: invalid */
 export async function turnOffSingleSignOn(

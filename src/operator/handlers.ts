@@ -13,7 +13,7 @@ import {
   removePortalUser,
 } from '../accounts/people.ts';
 import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
-import { turnOffSingleSignOn } from '../accounts/single-sign-on.ts';
+import { turnOffSingleSignOn, unlessOnlyByLink } from '../accounts/single-sign-on.ts';
 import { issueToken, listTokens, revokeToken } from '../accounts/tokens/service.ts';
 import { dayOf, type Part } from '../fleet/archive/bucket.ts';
 import { repairDay } from '../fleet/archive/remove.ts';
@@ -100,7 +100,7 @@ export const handlers: Handlers<typeof operations> = {
   addUser: async ({ env, caller, body: { email, role } }) =>
     withPending(await addPortalUser(env, caller, email, role, (db) => ruleOfFirst(db, caller))),
   removeUser: async ({ env, caller, userId }) =>
-    withPending(await removePortalUser(env, caller, userId)),
+    withPending(await removePortalUser(env, caller, userId, unlessOnlyByLink)),
 
   turnOffSingleSignOn: ({ env, caller }) => turnOffSingleSignOn(env, caller),
 

@@ -1,4 +1,5 @@
 import * as people from '../../accounts/people.ts';
+import { unlessOnlyByLink } from '../../accounts/single-sign-on.ts';
 import { Email } from '../../platform/fields.ts';
 import { by, type Context, inPath } from '../../platform/http/context.ts';
 import { type Role, roles } from '../../platform/roles.ts';
@@ -104,7 +105,7 @@ export const remove = confirmed(async (c) => {
   return {
     title: `Remove ${email}?`,
     text: 'They will be signed out everywhere and can no longer sign in. Tokens that they generated keep working.',
-    does: () => people.removePortalUser(...by(c), id),
+    does: () => people.removePortalUser(...by(c), id, unlessOnlyByLink),
     said: `Removed ${email}. They are signed out everywhere and can no longer sign in.`,
     back: peoplePath,
   };
@@ -119,7 +120,7 @@ export async function changeRole(c: Context) {
     fields: { role: radios('Role', roleChoices) },
     stored: { role },
     save: async ({ role }) => {
-      await people.setRole(...by(c), id, role);
+      await people.setRole(...by(c), id, role, unlessOnlyByLink);
       return done(c, peoplePath, `${email} is now ${aRole(role)}.`);
     },
   });

@@ -7,7 +7,7 @@ import {
   signInUrl,
   signOut,
 } from '../../accounts/sessions.ts';
-import { findProvider } from '../../accounts/single-sign-on.ts';
+import { findProvider, mustUseProvider } from '../../accounts/single-sign-on.ts';
 import { hashToken } from '../../accounts/tokens/format.ts';
 import { config } from '../../platform/config.ts';
 import { Email } from '../../platform/fields.ts';
@@ -95,8 +95,9 @@ export async function emailSignInLinks(
   key?: string,
 ): Promise<void> {
   if (!config(env).emailFrom) return;
+  const form = key === undefined ? undefined : { key, excluded: mustUseProvider };
   try {
-    const links = await createSignInLinks(env, email, accountId, key);
+    const links = await createSignInLinks(env, email, accountId, form);
     if (links.length > 0) await send(env, email, links);
   } catch (error) {
     const code = error instanceof MailError ? error.code : null;
@@ -149,7 +150,7 @@ export async function signInByLink(c: Context) {
   const link = secretIn(c.req.query('secret') ?? '');
   if (await isSecret(c.env, 'sign-in link', link))
     await limit(c.env, 'LINK_LIMIT', await hashToken(link));
-  const secret = await signIn(c.env, link, (await readForm(c)).value('key'));
+  const secret = await signIn(c.env, link, mustUseProvider, (await readForm(c)).value('key'));
   if (!secret) return requestPage(c, expired);
   startSession(c, secret);
   return seeOther(c, '/portal');

@@ -283,3 +283,14 @@ export const auditLog = sqliteTable(
       .where(sql`${t.subject} = 'API token' and ${t.action} = 'created'`),
   ],
 );
+
+export const removedPeople = sqliteTable(
+  'removed_people',
+  {
+    accountId: text('account_id')
+      .notNull()
+      .references(() => accounts.id),
+    hash: text().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.hash] })],
+);

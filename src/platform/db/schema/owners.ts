@@ -6,6 +6,7 @@ import {
   mailFeeds,
   mailRules,
   portalUsers,
+  removedPeople,
   sentForms,
   sessions,
   signInLinks,
@@ -23,7 +24,7 @@ import {
 } from './fleet.ts';
 import { archivedDays, exports } from './jobs.ts';
 import { connectLinks, pullRefusals, pulls } from './providers.ts';
-import { removedPeople, signInDomains, singleSignOn } from './single-sign-on.ts';
+import { signInDomains, singleSignOn } from './single-sign-on.ts';
 import { eventCounting, eventCounts, eventCountsDue } from './trends.ts';
 import {
   alertChannels,

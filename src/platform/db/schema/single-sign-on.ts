@@ -43,14 +43,3 @@ export const signInDomains = sqliteTable(
     index('sign_in_domains_due').on(t.provenAt).where(sql`${t.provenAt} is not null`),
   ],
 );
-
-export const removedPeople = sqliteTable(
-  'removed_people',
-  {
-    accountId: text('account_id')
-      .notNull()
-      .references(() => accounts.id),
-    hash: text().notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.accountId, t.hash] })],
-);

@@ -1,11 +1,11 @@
 import { listAddresses } from '../../accounts/people.ts';
 import { findEvidence } from '../../fleet/evidence/evidence.ts';
 import { findItem } from '../../fleet/find.ts';
-import { accidentsWithVehicles } from '../../fleet/named-lists.ts';
 import { type Context, orNotFound } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
 import { NobodyNotified } from '../connections/health.tsx';
 import { WhoWasNotified } from '../events/notified.tsx';
+import { accidentsWithVehicles } from '../read/named-lists.ts';
 import { whoWasNotified } from '../read/notified.ts';
 import { Icon } from '../ui/buttons.tsx';
 import { column } from '../ui/columns.tsx';

@@ -1,7 +1,7 @@
 import { accidents, unassigned } from '../../fleet/lists/accidents.ts';
 import { vinOf } from '../../fleet/lists/vin.ts';
-import { type Accident, accidentsWithVehicles } from '../../fleet/named-lists.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
+import { type Accident, accidentsWithVehicles } from '../read/named-lists.ts';
 import { accidentColumns } from '../ui/columns.tsx';
 import type { Search } from '../ui/filters.tsx';
 import type { Offered } from '../ui/forms.tsx';

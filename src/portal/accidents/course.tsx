@@ -1,5 +1,8 @@
 import type { Child } from 'hono/jsx';
 import { findItem, findReferences } from '../../fleet/find.ts';
+import { matchFleet } from '../../fleet/search.ts';
+import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
+import { type Context, orNotFound } from '../../platform/http/context.ts';
 import {
   type Accident,
   accidentsWithVehicles,
@@ -8,10 +11,7 @@ import {
   type NamedTrip,
   readWithin,
   tripsWithNames,
-} from '../../fleet/named-lists.ts';
-import { matchFleet } from '../../fleet/search.ts';
-import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
-import { type Context, orNotFound } from '../../platform/http/context.ts';
+} from '../read/named-lists.ts';
 import { Panel, Risk } from '../ui/parts.tsx';
 import { eventPath, idIn, Speed } from '../ui/records.tsx';
 import { Clock } from '../ui/time.tsx';

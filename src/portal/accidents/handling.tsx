@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { type Handling, handleAccident, handlings, maxNote } from '../../fleet/accidents/write.ts';
-import type { Accident } from '../../fleet/named-lists.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { Line } from '../../platform/fields.ts';
 import type { Context } from '../../platform/http/context.ts';
+import type { Accident } from '../read/named-lists.ts';
 import { Submit } from '../ui/buttons.tsx';
 import { choice, drawn, handles, line } from '../ui/fields.tsx';
 import { Form, offered } from '../ui/forms.tsx';

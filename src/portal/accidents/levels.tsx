@@ -1,5 +1,5 @@
-import type { Accident } from '../../fleet/named-lists.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
+import type { Accident } from '../read/named-lists.ts';
 import { spanInWords, Time } from '../ui/time.tsx';
 
 /** The three levels of an accident as steps, each with when it was received and how long after the previous one. */

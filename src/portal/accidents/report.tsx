@@ -1,6 +1,6 @@
-import type { Accident } from '../../fleet/named-lists.ts';
 import { type Context, seeOther } from '../../platform/http/context.ts';
 import { findReport } from '../../providers/report.ts';
+import type { Accident } from '../read/named-lists.ts';
 import { Panel, State } from '../ui/parts.tsx';
 import { accidentPath, reportPath } from '../ui/records.tsx';
 import { done } from '../ui/submit.ts';

@@ -1,9 +1,9 @@
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
-import { eventsWithDrivers, type NamedEvent } from '../../fleet/named-lists.ts';
 import { by, type Context, orNotFound } from '../../platform/http/context.ts';
 import { may } from '../../platform/roles.ts';
+import { eventsWithDrivers, type NamedEvent } from '../read/named-lists.ts';
 import { whoWasNotified } from '../read/notified.ts';
 import { column } from '../ui/columns.tsx';
 import { nameOf } from '../ui/filters.tsx';

@@ -5,9 +5,9 @@ import { findItem, findReferences } from '../../fleet/find.ts';
 import { drivers } from '../../fleet/lists/drivers.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { vehicles } from '../../fleet/lists/vehicles.ts';
-import * as named from '../../fleet/named-lists.ts';
 import { by, type Context, orNotFound } from '../../platform/http/context.ts';
 import { capital } from '../../platform/text.ts';
+import * as named from '../read/named-lists.ts';
 import { RiskChart } from '../ui/chart.tsx';
 import {
   column,

@@ -1,13 +1,13 @@
 import { findItem, findReferences } from '../../fleet/find.ts';
 import { trips } from '../../fleet/lists/trips.ts';
+import { dayMs } from '../../platform/durations.ts';
+import { by, type Context, orNotFound } from '../../platform/http/context.ts';
 import {
   eventsWithDrivers,
   type NamedTrip,
   readWithin,
   tripsWithNames,
-} from '../../fleet/named-lists.ts';
-import { dayMs } from '../../platform/durations.ts';
-import { by, type Context, orNotFound } from '../../platform/http/context.ts';
+} from '../read/named-lists.ts';
 import { column, eventColumns, tripColumns } from '../ui/columns.tsx';
 import { page } from '../ui/layout.tsx';
 import { recordPage } from '../ui/list.tsx';

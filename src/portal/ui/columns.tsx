@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
-import type { Accident, NamedEvent, NamedTrip } from '../../fleet/named-lists.ts';
 import type { NamedItem } from '../../fleet/search.ts';
 import { capital } from '../../platform/text.ts';
+import type { Accident, NamedEvent, NamedTrip } from '../read/named-lists.ts';
 import { type MapPlace, shortPlaceName } from './map.tsx';
 import { AccidentState, EventState, HandledBy, Level, State } from './parts.tsx';
 import * as records from './records.tsx';

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
-import type { Accident } from '../../fleet/named-lists.ts';
 import type { ListedDelivery } from '../../webhooks/deliveries/read/select.ts';
 import { levelNames } from '../../webhooks/notifications/types.ts';
+import type { Accident } from '../read/named-lists.ts';
 import { CopyButton, Icon, Shape } from './buttons.tsx';
 import type { IconName } from './icon-names.ts';
 import { Time } from './time.tsx';

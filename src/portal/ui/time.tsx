@@ -1,7 +1,7 @@
 import { useContext } from 'hono/jsx';
-import { listTime } from '../../fleet/named-lists.ts';
 import { dayMs } from '../../platform/durations.ts';
 import type { FieldError } from '../../platform/errors.ts';
+import { listTime } from '../read/named-lists.ts';
 import { PageReader } from './reader.ts';
 
 /** The time zone in words, such as "Eastern Standard Time (New York)". */

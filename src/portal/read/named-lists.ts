@@ -1,13 +1,13 @@
 import { and, inArray, sql } from 'drizzle-orm';
-import { jsonList } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
-import * as stored from '../platform/db/schema/fleet.ts';
-import { timestamp } from '../platform/fields.ts';
-import { accidentsByState } from './lists/accidents.ts';
-import type { List } from './lists/list.ts';
-import { safetyEvents } from './lists/safety-events.ts';
-import { trips } from './lists/trips.ts';
-import { type ListRequest, readList } from './service.ts';
+import { accidentsByState } from '../../fleet/lists/accidents.ts';
+import type { List } from '../../fleet/lists/list.ts';
+import { safetyEvents } from '../../fleet/lists/safety-events.ts';
+import { trips } from '../../fleet/lists/trips.ts';
+import { type ListRequest, readList } from '../../fleet/service.ts';
+import { jsonList } from '../../platform/db/database.ts';
+import { asCaller, type Caller } from '../../platform/db/guard.ts';
+import * as stored from '../../platform/db/schema/fleet.ts';
+import { timestamp } from '../../platform/fields.ts';
 
 /** References by id, such as `driverId`, that get a name, such as `driverName`. */
 type Named = 'driver' | 'vehicle';

@@ -1,5 +1,6 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
+import { findAcross, readAcross } from './fleet/archive/lists.ts';
 import { changeRoutes } from './fleet/changes/routes.ts';
 import { evidenceOfRecords } from './fleet/evidence/records.ts';
 import { evidenceRoutes } from './fleet/evidence/routes.ts';
@@ -46,7 +47,7 @@ app.route('/', webhookRoutes);
 app.route('/', deliveryRoutes);
 // Before the lists: an accident is shown with its evidence.
 app.route('/', evidenceRoutes);
-app.route('/', fleetRoutes);
+app.route('/', fleetRoutes({ readPage: readAcross, findItem: findAcross }));
 app.route('/', changeRoutes);
 app.route('/', externalIdRoutes);
 app.route('/', ingestRoutes(evidenceOfRecords));

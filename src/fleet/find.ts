@@ -7,35 +7,22 @@ import { selected, sizeOf } from '../platform/db/pages.ts';
 import * as stored from '../platform/db/schema/fleet.ts';
 import type { AccountTable } from '../platform/db/schema/types.ts';
 import { Refusal } from '../platform/errors.ts';
-import { timestamp } from '../platform/fields.ts';
-import { bucketOf } from './archive/bucket.ts';
 import { connections } from './lists/connections.ts';
 import { drivers } from './lists/drivers.ts';
 import type { List } from './lists/list.ts';
 import { trips } from './lists/trips.ts';
 import { vehicles } from './lists/vehicles.ts';
-import { hiddenFrom, readList } from './service.ts';
+import { hiddenFrom } from './service.ts';
 
-/** Finds an item of a list by id; an archived one by its time in the list's order, too. */
+/** Finds an item of a list by id in D1. */
 export async function findItem<T>(
   env: Env,
   caller: Caller,
   list: List<T>,
   id: string,
-  at?: number,
 ): Promise<T | undefined> {
   const [row] = await asCaller(env, caller, (db) => selectByIds(db, caller, list, [id]));
-  if (row) return list.present(row);
-  // Nothing of the future is archived.
-  const isArchived = list.archive && bucketOf(env) && at !== undefined && at <= Date.now();
-  return isArchived ? findAt(env, caller, list, id, at) : undefined;
-}
-
-/** Finds an item by its time, among the first 500 of that millisecond. */
-async function findAt<T>(env: Env, caller: Caller, list: List<T>, id: string, at: number) {
-  const query = { from: [timestamp(at)], to: [timestamp(at + 1)], limit: ['500'] };
-  const { items } = await readList(env, caller, list, { connectionId: undefined, query });
-  return items.find((item) => (item as { [key: string]: unknown })[list.id] === id); // an item of the list
+  return row && list.present(row);
 }
 
 export const notFound = ({ singular }: Pick<List, 'singular'>) =>

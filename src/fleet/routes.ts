@@ -1,32 +1,41 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { authenticate } from '../accounts/tokens/authenticate.ts';
+import type { Caller } from '../platform/db/guard.ts';
 import { parseQuery } from '../platform/fields.ts';
 import { type App, by, type Context, ok } from '../platform/http/context.ts';
 import { QueryTime } from '../platform/query.ts';
 import { capital } from '../platform/text.ts';
-import { findItem, idOf, notFound } from './find.ts';
+import { idOf, notFound } from './find.ts';
 import type { List } from './lists/list.ts';
 import { lists } from './lists/registry.ts';
-import { connectionIdOf, readList } from './service.ts';
+import { connectionIdOf, type ReadPage, readList } from './service.ts';
+
+/** How lists are read, and items by id: in D1, or also where older ones are, which `at` finds. */
+type Reads = {
+  readPage: ReadPage;
+  findItem: (env: Env, caller: Caller, list: List, id: string, at?: number) => Promise<unknown>;
+};
 
 /** Each registered list, and its items by id. */
-export const fleetRoutes = new Hono<App>();
-for (const { list } of lists)
-  fleetRoutes
-    .get(list.path, authenticate('api'), (c) => page(c, list))
-    .get(`${list.path}/:id`, authenticate('api'), (c) => item(c, list));
+export function fleetRoutes(reads: Reads) {
+  const routes = new Hono<App>();
+  for (const { list } of lists)
+    routes
+      .get(list.path, authenticate('api'), (c) => page(c, list, reads))
+      .get(`${list.path}/:id`, authenticate('api'), (c) => item(c, list, reads));
+  return routes;
+}
 
-async function page(c: Context, list: List) {
-  const { items, next } = await readList(...by(c), list, {
-    connectionId: connectionIdOf(c.req.header('connection-id'), list.connectionRequired),
-    query: c.req.queries(),
-  });
+async function page(c: Context, list: List, { readPage }: Reads) {
+  const connectionId = connectionIdOf(c.req.header('connection-id'), list.connectionRequired);
+  const request = { connectionId, query: c.req.queries() };
+  const { items, next } = await readList(...by(c), list, request, readPage);
   return ok(c, capital(list.plural), items, next);
 }
 
-/** An item as its list shows it. `at` finds an archived one. */
-async function item(c: Context, list: List) {
+/** An item as its list shows it. */
+async function item(c: Context, list: List, { findItem }: Reads) {
   const { at } = parseQuery(ItemQuery, c.req.queries());
   const found = await findItem(...by(c), list, idOf(list, c.req.param('id')), at);
   if (!found) throw notFound(list);

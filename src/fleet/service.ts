@@ -5,15 +5,12 @@ import * as v from 'valibot';
 import { decodePosition, encodePosition, invalidCursor } from '../platform/db/cursor.ts';
 import { jsonList } from '../platform/db/database.ts';
 import { type Caller, isWithin } from '../platform/db/guard.ts';
-import { connectionIds, type Hidden, type PageQuery, readPage } from '../platform/db/pages.ts';
+import { connectionIds, type Hidden, type Page, type PageQuery } from '../platform/db/pages.ts';
 import { bookmarkOf, continueFrom } from '../platform/db/replica-reads.ts';
 import { invalid } from '../platform/errors.ts';
 import { parseQuery } from '../platform/fields.ts';
 import { Limit, QueryCursor, QueryTime, rangeOf } from '../platform/query.ts';
 import { isSeenBy } from './accidents/vehicle.ts';
-import { bucketOf } from './archive/bucket.ts';
-import { readPageAcross } from './archive/pages.ts';
-import type { ArchivedRow } from './lists/archived.ts';
 import type { List } from './lists/list.ts';
 
 /** A request for a list: the Connection-Id header, and the query with each parameter's values. */
@@ -24,12 +21,25 @@ export type ListRequest = {
   descending?: boolean;
 };
 
+/** A page of a list: what D1 is asked, and what the list was asked. */
+export type ListQuery = PageQuery & {
+  list: List;
+  /** The index range of all rows of the account or the connection. */
+  all: PageQuery['lead'];
+  /** The values of the list's filters. */
+  values: { [parameter: string]: unknown };
+};
+
+/** How a page of a list is read: `readPage` reads D1, others also know rows that D1 no longer has. */
+export type ReadPage = (env: Env, caller: Caller, query: ListQuery) => Promise<Page>;
+
 /** Reads one page of a list. Returns its items and the cursor of the next page, if there is one. */
 export async function readList<T>(
   env: Env,
   caller: Caller,
   list: List<T>,
   { connectionId, query, descending = false }: ListRequest,
+  readPage: ReadPage,
 ): Promise<{ items: T[]; next?: string }> {
   const { limit, cursor, ...narrowing } = parseQuery(querySchema(list), query);
   const { from, to, ...values }: { [parameter: string]: unknown } = narrowing;
@@ -46,25 +56,14 @@ export async function readList<T>(
   if (cursor !== undefined && !after) throw invalidCursor();
 
   continueFrom(env, caller, cursor);
-  const bucket = bucketOf(env);
-  const { all, ...index } = narrowed(list, caller, connectionId, values);
   const { table, columns, id, order, also } = list;
-  const pageQuery: PageQuery = {
+  const page = await readPage(env, caller, {
     ...{ table, columns, id, order, also, limit, descending, after, connectionId },
     hidden: hiddenFrom(caller, list),
     ...range,
-    ...index,
-  };
-  const page =
-    bucket && list.archive
-      ? await readPageAcross(
-          { env, bucket, caller },
-          {
-            ...{ ...pageQuery, ...everTime, ...range, descending },
-            archive: { kind: list.archive, all, filter: archiveFilter(list, values) },
-          },
-        )
-      : await readPage(env, caller, pageQuery);
+    ...narrowed(list, caller, connectionId, values),
+    ...{ list, values },
+  });
   return {
     items: page.rows.map(list.present),
     ...(page.next && { next: encodePosition(page.next, identity, bookmarkOf(env, caller)) }),
@@ -91,8 +90,6 @@ export function hiddenFrom(caller: Caller, { ofVehicle: keys, columns }: List): 
   const unless = keys.length > 0 ? isSeenBy(caller, sql`${columns.vehicleId}`) : undefined;
   return unless && { keys, unless };
 }
-
-const everTime = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 const querySchema = ({ range, filters }: List) =>
   v.object({
@@ -159,19 +156,3 @@ const leadOf = (column: SQLiteColumn, [value = '', ...more]: string[]): PageQuer
         column,
         values: jsonList([...new Set([value, ...more])]),
       };
-
-/** A list's filters for archived rows, which have no index. */
-function archiveFilter(list: List, values: Record<string, unknown>) {
-  const asked = Object.entries(list.filters).flatMap(([name, { field: key, passes }]) => {
-    const value = values[name];
-    if (value === undefined) return [];
-    if (passes) return [{ key, passes: (stored: unknown) => passes(stored, value as never) }]; // as its schema parsed it
-    const wanted = new Set<unknown>([value].flat());
-    return [{ key, passes: (stored: unknown) => wanted.has(stored) }];
-  });
-  if (asked.length === 0) return undefined;
-  return {
-    keys: asked.map(({ key }) => key),
-    passes: (row: ArchivedRow) => asked.every(({ key, passes }) => passes(row[key])),
-  };
-}

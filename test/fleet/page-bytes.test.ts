@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { readAcross } from '../../src/fleet/archive/lists.ts';
 import { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { readList } from '../../src/fleet/service.ts';
 import { newId } from '../../src/platform/db/ids.ts';
@@ -45,11 +46,17 @@ it.each([
   });
   const query = { from: ['1970-01-01'], to: ['1970-01-02'], limit: ['500'], ...filters };
   const pages = await allPages((cursor) =>
-    readList({ ...env, DB }, us, safetyEvents.list, {
-      connectionId: us.connection.id,
-      query: { ...query, ...(cursor && { cursor: [cursor] }) },
-      descending,
-    }),
+    readList(
+      { ...env, DB },
+      us,
+      safetyEvents.list,
+      {
+        connectionId: us.connection.id,
+        query: { ...query, ...(cursor && { cursor: [cursor] }) },
+        descending,
+      },
+      readAcross,
+    ),
   );
   for (const { items } of pages) {
     expect(new TextEncoder().encode(JSON.stringify(items)).length).toBeLessThanOrEqual(

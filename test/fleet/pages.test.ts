@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
+import { readAcross } from '../../src/fleet/archive/lists.ts';
 import { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { trips } from '../../src/fleet/lists/trips.ts';
 import { readList } from '../../src/fleet/service.ts';
@@ -46,7 +47,7 @@ it('a page of 50 costs a round trip and at most 60 rows, first or deep', async (
       const { env: bindings, cost } = metered();
       const query = { ...filter, ...(cursor && { cursor: [cursor] }) };
       const request = { connectionId: us.connection.id, query };
-      const { items, next } = await readList(bindings, caller, trips.list, request);
+      const { items, next } = await readList(bindings, caller, trips.list, request, readAcross);
       expect(items).toHaveLength(50);
       expect(cost).toMatchObject({ trips: 1, written: 0 });
       expect(cost.read).toBeLessThanOrEqual(60);
@@ -69,7 +70,8 @@ it('a page over connections costs a few rows for each that is shown or looked th
     const meter = metered();
     const query = { from: time(0), to: time(5000), limit: ['50'], ...narrowing };
     const request = { connectionId: undefined, query, descending: true };
-    return { ...(await readList(meter.env, caller, safetyEvents.list, request)), ...meter.cost };
+    const found = await readList(meter.env, caller, safetyEvents.list, request, readAcross);
+    return { ...found, ...meter.cost };
   };
   const all = await page({});
   expect([all.items.length, all.trips]).toEqual([50, 1]);

@@ -3,7 +3,8 @@ import { type DayOf, dayOf } from '../../src/fleet/archive/bucket.ts';
 import { inArchive } from '../../src/fleet/archive/catalog.ts';
 import { type Sizes, usualSizes } from '../../src/fleet/archive/files.ts';
 import { moveDay } from '../../src/fleet/archive/job.ts';
-import type { ArchiveKind } from '../../src/fleet/lists/archived.ts';
+import { readAcross } from '../../src/fleet/archive/lists.ts';
+import type { ArchiveKind } from '../../src/fleet/lists/list.ts';
 import { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
 import { trips } from '../../src/fleet/lists/trips.ts';
 import { readList } from '../../src/fleet/service.ts';
@@ -124,11 +125,8 @@ export async function walk(
 ) {
   const pages = await allPages(async (cursor) => {
     const query = { ...request.query, ...(cursor && { cursor: [cursor] }) };
-    const page = await readList(bindings, caller, list, {
-      connectionId: undefined,
-      ...request,
-      query,
-    });
+    const asked = { connectionId: undefined, ...request, query };
+    const page = await readList(bindings, caller, list, asked, readAcross);
     await meanwhile();
     return page;
   });

@@ -3,7 +3,7 @@ import type { ArchivedFile } from '../../platform/db/schema/types.ts';
 import { dayMs, hourMs } from '../../platform/durations.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { fault } from '../../platform/log.ts';
-import type { ArchiveKind } from '../lists/archived.ts';
+import type { ArchiveKind } from '../lists/list.ts';
 
 /** The bucket of the archive, if this deployment has one. */
 export const bucketOf = (env: { ARCHIVE?: R2Bucket }): R2Bucket | undefined => env.ARCHIVE;

@@ -1,7 +1,8 @@
 import { type FileMetaData, parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
 import { newId } from '../../platform/db/ids.ts';
 import { partsOf } from '../../platform/parts.ts';
-import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
+import { type ArchivedRow, placeOf } from '../lists/archived.ts';
+import type { ArchiveKind } from '../lists/list.ts';
 import { keptOf, parquetWriter } from '../lists/parquet.ts';
 import { type Folder, folderOf, type Part, readFile, unlessUnreadable } from './bucket.ts';
 

@@ -2,7 +2,8 @@ import { and, eq, sql } from 'drizzle-orm';
 import { asCaller, type Caller, notBeingDeleted } from '../../platform/db/guard.ts';
 import { archivedDays } from '../../platform/db/schema/jobs.ts';
 import { partsOf } from '../../platform/parts.ts';
-import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
+import type { ArchivedRow } from '../lists/archived.ts';
+import type { ArchiveKind } from '../lists/list.ts';
 import { bucketOf, type DayOf, type Part, readAgain } from './bucket.ts';
 import { readRowsOf } from './files.ts';
 

@@ -10,7 +10,8 @@ import { type Budget, inSteps, isLeft, newBudget } from '../../platform/jobs/bud
 import type { Lease } from '../../platform/jobs/lease.ts';
 import { fault } from '../../platform/log.ts';
 import { partsOf } from '../../platform/parts.ts';
-import { type ArchivedRow, type ArchiveKind, isSame, newerOf, placeOf } from '../lists/archived.ts';
+import { type ArchivedRow, isSame, newerOf, placeOf } from '../lists/archived.ts';
+import type { ArchiveKind } from '../lists/list.ts';
 import { archiveKinds } from '../lists/registry.ts';
 import { keptMs, recordArchived } from '../record-changes.ts';
 import { bucketOf, dayOf, type Folder, firstHotDay, type Part } from './bucket.ts';

@@ -1,7 +1,8 @@
 import type { Position } from '../../platform/db/cursor.ts';
 import type { Caller } from '../../platform/db/guard.ts';
 import { comparePositions, type PageQuery } from '../../platform/db/pages.ts';
-import { type ArchivedRow, type ArchiveKind, placeOf } from '../lists/archived.ts';
+import { type ArchivedRow, placeOf } from '../lists/archived.ts';
+import type { ArchiveKind } from '../lists/list.ts';
 import type { DayOf } from './bucket.ts';
 import type { Archived } from './catalog.ts';
 import { type OpenPart, openPart } from './files.ts';

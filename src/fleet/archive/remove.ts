@@ -5,7 +5,8 @@ import { openDatabase } from '../../platform/db/system.ts';
 import { Refusal } from '../../platform/errors.ts';
 import { rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { type Lease, stepWithLease } from '../../platform/jobs/lease.ts';
-import type { ArchivedRow, ArchiveKind } from '../lists/archived.ts';
+import type { ArchivedRow } from '../lists/archived.ts';
+import type { ArchiveKind } from '../lists/list.ts';
 import { archiveKinds } from '../lists/registry.ts';
 import { recordArchived } from '../record-changes.ts';
 import {

@@ -16,6 +16,7 @@ import { renderMail } from '../../platform/mail.ts';
 import { sendMail } from '../../platform/send-mail.ts';
 import { counted, minuteOf } from '../../platform/text.ts';
 import { bucketOf } from '../archive/bucket.ts';
+import { readAcross } from '../archive/lists.ts';
 import { sliceConnections } from '../connections.ts';
 import type { List } from '../lists/list.ts';
 import { lists } from '../lists/registry.ts';
@@ -189,7 +190,8 @@ async function readPage(
     ...(list.range && { from: [from], to: [to] }),
     ...(position.cursor && { cursor: [position.cursor] }),
   };
-  const read = readList(env, operatorIn(accountId), list, { connectionId: connection?.id, query });
+  const request = { connectionId: connection?.id, query };
+  const read = readList(env, operatorIn(accountId), list, request, readAcross);
   const { items, next: cursor } = await read.catch(
     (error: unknown): { items: unknown[]; next?: string } => {
       if (refusalIn(error)?.failure.kind === 'invalid' && connection) return { items: [] }; // it has been deleted

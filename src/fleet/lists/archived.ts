@@ -1,20 +1,4 @@
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import type { AccountTable } from '../../platform/db/schema/types.ts';
-import type { Columns } from './field.ts';
-
-/** A kind of record that is archived. */
-export type ArchiveKind = {
-  /** As in its list's path: `safety-events`. */
-  name: string;
-  table: AccountTable;
-  /** All columns except the account, which the folder names, and those of D1. */
-  columns: Columns;
-  stored: { [key: string]: SQLiteColumn };
-  /** The key of the time that orders the list. */
-  order: string;
-  /** The keys that keep their first value. */
-  fixed: string[];
-};
+import type { ArchiveKind } from './list.ts';
 
 /** A row of D1, by the keys of its kind. */
 export type ArchivedRow = { [key: string]: unknown };

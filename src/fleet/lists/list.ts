@@ -3,8 +3,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import * as v from 'valibot';
 import type { AccountTable } from '../../platform/db/schema/types.ts';
 import { type QuerySchema, QueryText } from '../../platform/query.ts';
-import type { ArchiveKind } from './archived.ts';
-import type { Field, Fields } from './field.ts';
+import type { Columns, Field, Fields } from './field.ts';
 import type { Filter } from './filters.ts';
 
 export type ListDeclaration<N extends string = string> = {
@@ -24,6 +23,20 @@ export type ListDeclaration<N extends string = string> = {
   archived?: boolean;
   /** What items have of the vehicle in `vehicleId`, if that may be of another connection. */
   ofVehicle?: N[];
+};
+
+/** A kind of record that may be archived. */
+export type ArchiveKind = {
+  /** As in its list's path: `safety-events`. */
+  name: string;
+  table: AccountTable;
+  /** All columns except the account, which the folder names, and those of D1. */
+  columns: Columns;
+  stored: { [key: string]: SQLiteColumn };
+  /** The key of the time that orders the list. */
+  order: string;
+  /** The keys that keep their first value. */
+  fixed: string[];
 };
 
 /** A list: what its declaration says, its columns and items. */

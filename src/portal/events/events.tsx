@@ -1,4 +1,5 @@
-import { findItem, findReferences } from '../../fleet/find.ts';
+import { findAcross } from '../../fleet/archive/lists.ts';
+import { findReferences } from '../../fleet/find.ts';
 import { incidentTypes } from '../../fleet/incidents/types.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
 import { by, type Context, orNotFound } from '../../platform/http/context.ts';
@@ -59,7 +60,7 @@ export const file = recordFile(events);
 
 export async function detail(c: Context) {
   const [stored, { recipients, ...notified }] = await Promise.all([
-    findItem(...by(c), safetyEvents.list, idIn(c), timeIn(c)),
+    findAcross(...by(c), safetyEvents.list, idIn(c), timeIn(c)),
     whoWasNotified(...by(c), idIn(c)),
   ]);
   const event = orNotFound(stored);

@@ -1,4 +1,5 @@
-import { findItem, findReferences } from '../../fleet/find.ts';
+import { findAcross } from '../../fleet/archive/lists.ts';
+import { findReferences } from '../../fleet/find.ts';
 import { trips } from '../../fleet/lists/trips.ts';
 import { dayMs } from '../../platform/durations.ts';
 import { by, type Context, orNotFound } from '../../platform/http/context.ts';
@@ -44,7 +45,7 @@ const openTripMs = dayMs;
 /** The page of a trip, with the events of its vehicle meanwhile. */
 export async function detail(c: Context) {
   const id = idIn(c);
-  const trip = orNotFound(await findItem(...by(c), trips.list, id, timeIn(c)));
+  const trip = orNotFound(await findAcross(...by(c), trips.list, id, timeIn(c)));
   const [{ vehicle, driver, connection }, events] = await Promise.all([
     findReferences(...by(c), trip),
     eventsOf(c, trip),

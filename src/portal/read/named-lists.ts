@@ -1,4 +1,5 @@
 import { and, inArray, sql } from 'drizzle-orm';
+import { readAcross } from '../../fleet/archive/lists.ts';
 import { accidentsByState } from '../../fleet/lists/accidents.ts';
 import type { List } from '../../fleet/lists/list.ts';
 import { safetyEvents } from '../../fleet/lists/safety-events.ts';
@@ -39,7 +40,7 @@ export async function readNamed<T extends object>(
   list: NamedList<T>,
   request: ListRequest,
 ) {
-  const page = await readList(env, caller, list, request);
+  const page = await readList(env, caller, list, request, readAcross);
   for (const name of list.names) {
     const [id, as] = [`${name}Id`, `${name}Name`];
     const unnamed = (page.items as { [key: string]: unknown }[]).filter(

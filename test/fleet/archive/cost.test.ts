@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { daysOf } from '../../../src/fleet/archive/catalog.ts';
+import { readAcross } from '../../../src/fleet/archive/lists.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { readList } from '../../../src/fleet/service.ts';
 import { transaction } from '../../../src/platform/db/database.ts';
@@ -42,6 +43,7 @@ async function priceOf(query: Record<string, string[]>, more: { descending?: boo
     us,
     trips.list,
     request,
+    readAcross,
   );
   return { page, reads, rowsRead: cost.read, trips: cost.trips, written: cost.written };
 }

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
+import { readAcross } from '../../../src/fleet/archive/lists.ts';
 import { trips } from '../../../src/fleet/lists/trips.ts';
 import { readList } from '../../../src/fleet/service.ts';
 import { newId } from '../../../src/platform/db/ids.ts';
@@ -94,7 +95,8 @@ describe('a list over the archive and D1', () => {
     ]) {
       reads = 0;
       const query = { limit: [String(limit)] };
-      const page = await readList(env, many, trips.list, { connectionId: undefined, query });
+      const request = { connectionId: undefined, query };
+      const page = await readList(env, many, trips.list, request, readAcross);
       expect(page.items.map(idOf)).toEqual(ids.slice(0, limit));
       expect(reads).toBeLessThanOrEqual(Number(needed));
       expect(most).toBeLessThanOrEqual(6);

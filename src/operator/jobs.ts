@@ -9,7 +9,6 @@ import { prepareExports, pruneExports } from '../fleet/exports/run.ts';
 import { pruneChanges } from '../fleet/record-changes.ts';
 import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
 import type { Jobs } from '../platform/jobs/jobs.ts';
-import { reEncrypt } from '../platform/jobs/re-encrypt.ts';
 import {
   healthAlertsAreDue,
   notifyOfSilence,
@@ -23,6 +22,7 @@ import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/
 import { pruneNotifications } from '../webhooks/notifications/remove.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { recordSize } from './health/service.ts';
+import { reEncrypt } from './re-encrypt.ts';
 import { checkDomains } from './sign-in-domains.ts';
 
 /**

@@ -10,7 +10,6 @@ import { eventCounts } from '../platform/db/schema/trends.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { dayMs } from '../platform/durations.ts';
 import { timestamp } from '../platform/fields.ts';
-import { countEncrypted } from '../platform/jobs/re-encrypt.ts';
 import { needsCover } from '../providers/connect.ts';
 import { pausedAfterMs } from '../webhooks/alerts/alerts.ts';
 import { isCovered } from '../webhooks/coverage.ts';
@@ -25,6 +24,7 @@ import {
 import type { Cell, DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
 import { failedDeletions } from './deletion/run.ts';
 import { askD1, checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health/service.ts';
+import { countEncrypted } from './re-encrypt.ts';
 import { accidentsInTime, selectWaits } from './waits.ts';
 
 /** An accident is listed when its delivery has taken this long. */

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
+import { reEncrypt } from '../../src/operator/re-encrypt.ts';
 import { status } from '../../src/operator/status.ts';
 import { newId } from '../../src/platform/db/ids.ts';
-import { reEncrypt } from '../../src/platform/jobs/re-encrypt.ts';
 import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
 import { attempted, settled, unattempted } from '../support/deliveries.ts';
 import { accident } from '../support/records.ts';

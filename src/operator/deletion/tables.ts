@@ -1,7 +1,7 @@
 import { getTableName } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { indexesOn, keyOf } from '../../platform/db/keys.ts';
-import { owners } from '../../platform/db/schema/owners.ts';
+import { owners } from './owners.ts';
 
 /** A table with rows of accounts, by the names of its columns. */
 export type Table = {

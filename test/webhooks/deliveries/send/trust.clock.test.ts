@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { reEncrypt } from '../../../../src/platform/jobs/re-encrypt.ts';
+import { reEncrypt } from '../../../../src/operator/re-encrypt.ts';
 import { handle } from '../../../../src/webhooks/deliveries/consumer.ts';
 import { startWindowMs } from '../../../../src/webhooks/deliveries/policy.ts';
 import { runWorker } from '../../../../src/webhooks/deliveries/send/worker.ts';

@@ -11,8 +11,8 @@ import {
   sessions,
   signInLinks,
   tokens,
-} from './accounts.ts';
-import { evidence } from './evidence.ts';
+} from '../../platform/db/schema/accounts.ts';
+import { evidence } from '../../platform/db/schema/evidence.ts';
 import {
   accidents,
   changes,
@@ -21,11 +21,11 @@ import {
   safetyEvents,
   trips,
   vehicles,
-} from './fleet.ts';
-import { archivedDays, exports } from './jobs.ts';
-import { connectLinks, pullRefusals, pulls } from './providers.ts';
-import { signInDomains, singleSignOn } from './single-sign-on.ts';
-import { eventCounting, eventCounts, eventCountsDue } from './trends.ts';
+} from '../../platform/db/schema/fleet.ts';
+import { archivedDays, exports } from '../../platform/db/schema/jobs.ts';
+import { connectLinks, pullRefusals, pulls } from '../../platform/db/schema/providers.ts';
+import { signInDomains, singleSignOn } from '../../platform/db/schema/single-sign-on.ts';
+import { eventCounting, eventCounts, eventCountsDue } from '../../platform/db/schema/trends.ts';
 import {
   alertChannels,
   alertMessages,
@@ -37,7 +37,7 @@ import {
   webhookHealth,
   webhookHours,
   webhooks,
-} from './webhooks.ts';
+} from '../../platform/db/schema/webhooks.ts';
 
 /**
  * The column by which the rows of each table belong to an account: its id, or that of a connection, webhook or user of

@@ -22,6 +22,7 @@ const broken = {
     import { createWebhook } from '../../webhooks/service.ts';
     import { fleetRoutes } from '../../fleet/routes.ts';
     import '../../cli/mixed.ts';
+    import '../trends/job.ts';
     export { readFileSync } from 'node:fs';
     export type Range = [Context, typeof createWebhook, typeof fleetRoutes];
     export const none = (missing: boolean) => Response.json({}, { status: missing ? 404 : 200 });
@@ -57,6 +58,7 @@ const messages: [message: string, path: keyof typeof broken][] = [
   ['imports src/cli/mixed.ts, from a room above its own', 'src/fleet/fuel/service.ts'],
   ['  src/platform/errors.ts imports src/platform/db/guard.ts', 'src/platform/errors.ts'],
   ['imports src/webhooks/service.ts, from a room above its own', 'src/fleet/fuel/service.ts'],
+  ['imports src/fleet/trends/job.ts, which is an extra', 'src/fleet/fuel/service.ts'],
   ['both write the table tokens', 'src/fleet/fuel/service.ts'],
   ['is longer than 120 characters', 'src/docs/fuel.md'],
 ];

@@ -2,7 +2,12 @@ import type { SourceFile } from './source.ts';
 
 /** What breaks the rules of structure that no linter can check, with what to do about it. */
 export function structureProblems(files: SourceFile[]): string[] {
-  return [...importCycles(files), ...upwardImports(files), ...sharedTables(files)];
+  return [
+    ...importCycles(files),
+    ...upwardImports(files),
+    ...extrasInCore(files),
+    ...sharedTables(files),
+  ];
 }
 
 /** The rooms of `src`, each of which imports only from those before, as in `architecture.md`. */
@@ -39,6 +44,45 @@ export function upwardImports(files: SourceFile[]): string[] {
         );
     });
 }
+
+const isCore = (path: string) =>
+  /^src\/(?:platform|accounts|fleet|ingest|webhooks)\//.test(path) && !isExtra(path);
+
+const extras = [
+  'accounts/domain-checks',
+  'accounts/sign-in-by-provider',
+  'accounts/single-sign-on',
+  'fleet/accidents/alerted',
+  'fleet/archive',
+  'fleet/changes',
+  'fleet/evidence',
+  'fleet/exports',
+  'fleet/external-ids',
+  'fleet/lists/archived',
+  'fleet/lists/parquet',
+  'fleet/trends',
+  'platform/db/schema/evidence',
+  'platform/db/schema/single-sign-on',
+  'platform/db/schema/trends',
+  'providers',
+  'webhooks/alerts',
+];
+
+const isExtra = (path: string) =>
+  extras.some((extra) => path.startsWith(`src/${extra}/`) || path === `src/${extra}.ts`);
+
+/** The core imports no extra: what stands above both passes it in, as `architecture.md` says. */
+export const extrasInCore = (files: SourceFile[]): string[] =>
+  files
+    .filter(({ path }) => isCore(path))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter(isExtra)
+        .map(
+          (target) =>
+            `${path} imports ${target}, which is an extra. Pass in what the core needs of it from above.`,
+        ),
+    );
 
 /** The files and subfolders of a folder, each as a whole, import one another without a cycle. */
 export function importCycles(files: SourceFile[]): string[] {

@@ -116,7 +116,7 @@ create table accidents (
   connection_id      text not null references connections (id),
   tsp                text not null,
   vin                text not null, -- empty if it is not known
-  vehicle_id         text,          -- as decided at the last level: see src/fleet/accidents/vehicle.ts
+  vehicle_id         text,          -- as decided at the last level: see src/core/fleet/accidents/vehicle.ts
   named_vehicle_id   text,          -- as the provider names it, whether or not it is known
   event_time         integer not null,
   location           text not null check (json_valid(location)),

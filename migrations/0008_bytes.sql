@@ -1,6 +1,6 @@
 -- A safety event, a trip and a delivery take as few bytes as they can: they fill the database.
 
--- These indexes begin with the end of an id, a sixth of its bytes: `leads` of src/platform/db/leads.ts compares both.
+-- These indexes begin with the end of an id, a sixth of its bytes: `leads` of src/core/platform/db/leads.ts compares both.
 drop index safety_events_by_connection;
 drop index safety_events_by_vehicle;
 drop index safety_events_by_driver;

@@ -1,22 +1,22 @@
 import { Hono } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
-import { findAcross, readAcross } from './fleet/archive/lists.ts';
-import { changeRoutes } from './fleet/changes/routes.ts';
-import { evidenceOfRecords } from './fleet/evidence/records.ts';
-import { evidenceRoutes } from './fleet/evidence/routes.ts';
-import { externalIdRoutes } from './fleet/external-ids/routes.ts';
-import { fleetRoutes } from './fleet/routes.ts';
-import { ingestRoutes } from './ingest/routes.ts';
+import { fleetRoutes } from './core/fleet/routes.ts';
+import { ingestRoutes } from './core/ingest/routes.ts';
+import { Refusal } from './core/platform/errors.ts';
+import { type App, identify, logRequest } from './core/platform/http/context.ts';
+import { onlyHttps, withinTime } from './core/platform/http/every-request.ts';
+import { renderFailure } from './core/platform/http/failures.ts';
+import { deliveryRoutes } from './core/webhooks/deliveries/routes.ts';
+import { webhookRoutes } from './core/webhooks/routes.ts';
+import { findAcross, readAcross } from './extras/archive/lists.ts';
+import { changeRoutes } from './extras/changes/routes.ts';
+import { evidenceOfRecords } from './extras/evidence/records.ts';
+import { evidenceRoutes } from './extras/evidence/routes.ts';
+import { externalIdRoutes } from './extras/external-ids/routes.ts';
+import { providerRoutes } from './extras/providers/routes.ts';
 import { healthRoutes, operatorRoutes } from './operator/routes.ts';
-import { Refusal } from './platform/errors.ts';
-import { type App, identify, logRequest } from './platform/http/context.ts';
-import { onlyHttps, withinTime } from './platform/http/every-request.ts';
-import { renderFailure } from './platform/http/failures.ts';
 import { pageElsewhere, portalRoutes } from './portal/routes.ts';
 import { asksForPage } from './portal/ui/failures.tsx';
-import { providerRoutes } from './providers/routes.ts';
-import { deliveryRoutes } from './webhooks/deliveries/routes.ts';
-import { webhookRoutes } from './webhooks/routes.ts';
 
 /** The map of the service. */
 export const app = new Hono<App>();

@@ -1,17 +1,17 @@
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import { app } from './app.ts';
-import { type CopyMessage, copyEvidence } from './fleet/evidence/copy.ts';
-import { ingestBinding } from './ingest/binding.ts';
+import { ingestBinding } from './core/ingest/binding.ts';
+import { config } from './core/platform/config.ts';
+import { everyMinute, type JobMessage, runJob } from './core/platform/jobs/jobs.ts';
+import { handle } from './core/webhooks/deliveries/consumer.ts';
+import { leaseMs } from './core/webhooks/deliveries/policy.ts';
+import type { DeliveryMessage } from './core/webhooks/deliveries/queue.ts';
+import { type CopyMessage, copyEvidence } from './extras/evidence/copy.ts';
+import { type PullMessage, pull } from './extras/providers/pull.ts';
 import { type ProbeMessage, recordProbe } from './operator/health/check.ts';
 import { jobs, starters } from './operator/jobs.ts';
-import { config } from './platform/config.ts';
-import { everyMinute, type JobMessage, runJob } from './platform/jobs/jobs.ts';
-import { type PullMessage, pull } from './providers/pull.ts';
-import { handle } from './webhooks/deliveries/consumer.ts';
-import { leaseMs } from './webhooks/deliveries/policy.ts';
-import type { DeliveryMessage } from './webhooks/deliveries/queue.ts';
 
-export type { IngestBatch, IngestReply } from './ingest/binding.ts';
+export type { IngestBatch, IngestReply } from './core/ingest/binding.ts';
 
 export type QueueMessage = DeliveryMessage | PullMessage | JobMessage | ProbeMessage | CopyMessage;
 

@@ -1,29 +1,29 @@
 import { env } from 'cloudflare:workers';
 import { getTableName } from 'drizzle-orm';
 import { getTableConfig, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
-import { pruneAudit } from '../src/accounts/audit/prune.ts';
-import { deadTokenDays, pruneCredentials } from '../src/accounts/prune.ts';
-import architecture from '../src/docs/contributing/architecture.md?raw';
-import { filesPerRow } from '../src/fleet/archive/catalog.ts';
-import { maxMapBytes } from '../src/fleet/incidents/map.ts';
-import { recordKinds } from '../src/fleet/lists/registry.ts';
-import { maxRecordsPerRow } from '../src/fleet/record-changes.ts';
-import { owners } from '../src/operator/deletion/owners.ts';
-import { type Statement, transaction } from '../src/platform/db/database.ts';
-import { webhooks } from '../src/platform/db/schema/webhooks.ts';
-import { openDatabase } from '../src/platform/db/system.ts';
-import { dayMs, hourMs } from '../src/platform/durations.ts';
-import { maxCredential } from '../src/providers/credential.ts';
-import { maxFeedsBytes } from '../src/providers/pull.ts';
-import { maxNotificationBytes } from '../src/webhooks/deliveries/fan-out.ts';
-import { maxKeptBytes } from '../src/webhooks/deliveries/send/call-once.ts';
-import { maxKeptAttempts } from '../src/webhooks/deliveries/send/record.ts';
-import { maxTokenBytes } from '../src/webhooks/deliveries/send/token-endpoint.ts';
+import { pruneAudit } from '../src/core/accounts/audit/prune.ts';
+import { deadTokenDays, pruneCredentials } from '../src/core/accounts/prune.ts';
+import { maxMapBytes } from '../src/core/fleet/incidents/map.ts';
+import { recordKinds } from '../src/core/fleet/lists/registry.ts';
+import { maxRecordsPerRow } from '../src/core/fleet/record-changes.ts';
+import { type Statement, transaction } from '../src/core/platform/db/database.ts';
+import { webhooks } from '../src/core/platform/db/schema/webhooks.ts';
+import { openDatabase } from '../src/core/platform/db/system.ts';
+import { dayMs, hourMs } from '../src/core/platform/durations.ts';
+import { maxNotificationBytes } from '../src/core/webhooks/deliveries/fan-out.ts';
+import { maxKeptBytes } from '../src/core/webhooks/deliveries/send/call-once.ts';
+import { maxKeptAttempts } from '../src/core/webhooks/deliveries/send/record.ts';
+import { maxTokenBytes } from '../src/core/webhooks/deliveries/send/token-endpoint.ts';
 import {
   leftOverNotifications,
   pruneNotifications,
   pruneSlices,
-} from '../src/webhooks/notifications/remove.ts';
+} from '../src/core/webhooks/notifications/remove.ts';
+import architecture from '../src/docs/contributing/architecture.md?raw';
+import { filesPerRow } from '../src/extras/archive/catalog.ts';
+import { maxCredential } from '../src/extras/providers/credential.ts';
+import { maxFeedsBytes } from '../src/extras/providers/pull.ts';
+import { owners } from '../src/operator/deletion/owners.ts';
 import { settled } from './support/deliveries.ts';
 import { signIn } from './support/portal.ts';
 import { accident } from './support/records.ts';
@@ -47,8 +47,8 @@ const pruned: Record<string, Statement[]> = {
   tokens: pruneCredentials.statements(db, 0).slice(3),
   notifications: [leftOverNotifications(db, 0, 0)],
   audit_log: pruneAudit.statements(db, 0).slice(0, 1),
-  deliveries: [], // seeks from webhook to webhook: test/webhooks/deliveries/send/trust.clock.test.ts
-  changes: [], // seeks from account to account: test/fleet/changes/feed.test.ts
+  deliveries: [], // seeks from webhook to webhook: test/core/webhooks/deliveries/send/trust.clock.test.ts
+  changes: [], // seeks from account to account: test/extras/changes/feed.test.ts
 };
 /** Tables whose rows go with those of webhooks. */
 const cascading = owners.flatMap(({ table }) =>

@@ -1,10 +1,14 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
+import { newId } from '../src/core/platform/db/ids.ts';
+import { starter } from '../src/core/webhooks/deliveries/consumer.ts';
+import { type DeliveryMessage, wakeOf } from '../src/core/webhooks/deliveries/queue.ts';
+import {
+  ACCIDENT,
+  EVENT,
+  type NotificationType,
+} from '../src/core/webhooks/notifications/types.ts';
 import worker, { type IngestBatch } from '../src/index.ts';
-import { newId } from '../src/platform/db/ids.ts';
-import { starter } from '../src/webhooks/deliveries/consumer.ts';
-import { type DeliveryMessage, wakeOf } from '../src/webhooks/deliveries/queue.ts';
-import { ACCIDENT, EVENT, type NotificationType } from '../src/webhooks/notifications/types.ts';
 import { settled } from './support/deliveries.ts';
 import { receiver } from './support/receiver.ts';
 import { accident, recently, vehicle } from './support/records.ts';

@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
+import { through } from '../src/core/platform/db/through.ts';
+import { newBudget } from '../src/core/platform/jobs/budget.ts';
+import { handle } from '../src/core/webhooks/deliveries/consumer.ts';
+import { messageJob } from '../src/extras/alerts/sending.ts';
 import { jobs, starters } from '../src/operator/jobs.ts';
-import { through } from '../src/platform/db/through.ts';
-import { newBudget } from '../src/platform/jobs/budget.ts';
-import { messageJob } from '../src/webhooks/alerts/sending.ts';
-import { handle } from '../src/webhooks/deliveries/consumer.ts';
 import { cells, prepareCells, workOn } from './support/cells.ts';
 import { makeDue } from './support/deliveries.ts';
 import { fullAccount } from './support/full-account.ts';

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { D1Database, R2Bucket } from '@cloudflare/workers-types';
 import { parquetMetadata } from 'hyparquet';
 import { getPlatformProxy } from 'wrangler';
-import { dayMs } from '../platform/durations.ts';
+import { dayMs } from '../core/platform/durations.ts';
 import { partsOf, sizeWarning } from './deploy/restore.ts';
 import { readToml } from './project/toml.ts';
 import { runWrangler } from './project/wrangler.ts';

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { cellName, mainCell } from '../platform/cells.ts';
+import { cellName, mainCell } from '../core/platform/cells.ts';
 import { demoAccount, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
 import { startDemoProvider } from './demo/provider.ts';
 import { sendSampleEvents } from './demo/sample-events.ts';

@@ -1,11 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { operatorIn } from '../accounts/accounts.ts';
-import { vinOf } from '../fleet/lists/vin.ts';
-import { transaction } from '../platform/db/database.ts';
-import { hasId } from '../platform/db/has-id.ts';
-import { openDatabase } from '../platform/db/system.ts';
-import { dayMs } from '../platform/durations.ts';
-import { type DeliveryOfEvent, deliveriesOf } from '../webhooks/deliveries/read/find.ts';
+import { operatorIn } from '../core/accounts/accounts.ts';
+import { vinOf } from '../core/fleet/lists/vin.ts';
+import { transaction } from '../core/platform/db/database.ts';
+import { hasId } from '../core/platform/db/has-id.ts';
+import { openDatabase } from '../core/platform/db/system.ts';
+import { dayMs } from '../core/platform/durations.ts';
+import { type DeliveryOfEvent, deliveriesOf } from '../core/webhooks/deliveries/read/find.ts';
 
 /** How many events and accidents of a VIN are followed, and how far back. */
 const maxEvents = 20;

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
-import type { Slice, SliceQuery } from '../platform/db/cursor.ts';
-import type { Caller } from '../platform/db/guard.ts';
+import type { Slice, SliceQuery } from '../core/platform/db/cursor.ts';
+import type { Caller } from '../core/platform/db/guard.ts';
 import type { Operation } from './api/operation.ts';
 
 /** What an id in a path below `/operator` identifies, by the list before it. */

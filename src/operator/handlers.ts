@@ -4,27 +4,49 @@ import {
   listAccounts,
   operatorIn,
   operatorInOwnerOf,
-} from '../accounts/accounts.ts';
-import { listAllAudit, listAudit } from '../accounts/audit/list.ts';
+} from '../core/accounts/accounts.ts';
+import { listAllAudit, listAudit } from '../core/accounts/audit/list.ts';
 import {
   addPortalUser,
   listPortalUsers,
   type PortalUser,
   removePortalUser,
-} from '../accounts/people.ts';
-import { createSignInLinks, signInUrl } from '../accounts/sessions.ts';
-import { turnOffSingleSignOn, unlessOnlyByLink } from '../accounts/single-sign-on.ts';
-import { issueToken, listTokens, revokeToken } from '../accounts/tokens/service.ts';
-import { dayOf, type Part } from '../fleet/archive/bucket.ts';
-import { repairDay } from '../fleet/archive/remove.ts';
-import { type Connection, sliceConnections, updateConnection } from '../fleet/connections.ts';
-import { keepEvidence } from '../fleet/evidence/evidence.ts';
-import { listExports, operators, requestExport } from '../fleet/exports/exports.ts';
-import { setVehicleExternalId } from '../fleet/external-ids.ts';
-import { config } from '../platform/config.ts';
-import type { Caller } from '../platform/db/guard.ts';
-import { invalid } from '../platform/errors.ts';
-import { timestamp } from '../platform/fields.ts';
+} from '../core/accounts/people.ts';
+import { createSignInLinks, signInUrl } from '../core/accounts/sessions.ts';
+import { issueToken, listTokens, revokeToken } from '../core/accounts/tokens/service.ts';
+import { type Connection, sliceConnections, updateConnection } from '../core/fleet/connections.ts';
+import { config } from '../core/platform/config.ts';
+import type { Caller } from '../core/platform/db/guard.ts';
+import { invalid } from '../core/platform/errors.ts';
+import { timestamp } from '../core/platform/fields.ts';
+import { createConnection, uncovered } from '../core/webhooks/coverage.ts';
+import {
+  findDelivery,
+  listDeliveries,
+  locateDelivery,
+} from '../core/webhooks/deliveries/read/find.ts';
+import { listReceivers } from '../core/webhooks/deliveries/read/receivers.ts';
+import {
+  countReplayable,
+  replay,
+  replayOne,
+  sendNow,
+} from '../core/webhooks/deliveries/read/replay.ts';
+import { setPaused, setReceiverLimits } from '../core/webhooks/service.ts';
+import { parseChannel } from '../extras/alerts/channel-input.ts';
+import {
+  findChannel,
+  listChannels,
+  removeChannel,
+  saveChannel,
+  testChannel,
+} from '../extras/alerts/channels.ts';
+import { ruleOfFirst } from '../extras/alerts/rules.ts';
+import { dayOf, type Part } from '../extras/archive/bucket.ts';
+import { repairDay } from '../extras/archive/remove.ts';
+import { keepEvidence } from '../extras/evidence/evidence.ts';
+import { listExports, operators, requestExport } from '../extras/exports/exports.ts';
+import { setVehicleExternalId } from '../extras/external-ids/external-ids.ts';
 import {
   connectProvider,
   pausePull,
@@ -32,23 +54,10 @@ import {
   replaceCredential,
   resumePull,
   setWebhookSecret,
-} from '../providers/connect.ts';
-import { createLink, listLinks, revokeLink } from '../providers/links.ts';
-import { pullStatus } from '../providers/status.ts';
-import { parseChannel } from '../webhooks/alerts/channel-input.ts';
-import {
-  findChannel,
-  listChannels,
-  removeChannel,
-  saveChannel,
-  testChannel,
-} from '../webhooks/alerts/channels.ts';
-import { ruleOfFirst } from '../webhooks/alerts/rules.ts';
-import { createConnection, uncovered } from '../webhooks/coverage.ts';
-import { findDelivery, listDeliveries, locateDelivery } from '../webhooks/deliveries/read/find.ts';
-import { listReceivers } from '../webhooks/deliveries/read/receivers.ts';
-import { countReplayable, replay, replayOne, sendNow } from '../webhooks/deliveries/read/replay.ts';
-import { setPaused, setReceiverLimits } from '../webhooks/service.ts';
+} from '../extras/providers/connect.ts';
+import { createLink, listLinks, revokeLink } from '../extras/providers/links.ts';
+import { pullStatus } from '../extras/providers/status.ts';
+import { turnOffSingleSignOn, unlessOnlyByLink } from '../extras/single-sign-on/single-sign-on.ts';
 import type { operations } from './api/operations.ts';
 import {
   activateAccount,

@@ -1,25 +1,25 @@
-import { pruneAudit } from '../accounts/audit/prune.ts';
-import { pruneCredentials } from '../accounts/prune.ts';
-import { archive } from '../fleet/archive/job.ts';
-import { copiesAreDue, startCopies } from '../fleet/evidence/copy.ts';
-import { pruneJob } from '../fleet/evidence/evidence.ts';
-import { pruneEvidence } from '../fleet/evidence/remove.ts';
-import { exportJob } from '../fleet/exports/exports.ts';
-import { prepareExports, pruneExports } from '../fleet/exports/run.ts';
-import { pruneChanges } from '../fleet/record-changes.ts';
-import { countEvents, countsAreDue } from '../fleet/trends/job.ts';
-import type { Jobs } from '../platform/jobs/jobs.ts';
+import { pruneAudit } from '../core/accounts/audit/prune.ts';
+import { pruneCredentials } from '../core/accounts/prune.ts';
+import { pruneChanges } from '../core/fleet/record-changes.ts';
+import type { Jobs } from '../core/platform/jobs/jobs.ts';
+import { giveUp, prune as pruneDeliveries, sweep } from '../core/webhooks/deliveries/sweep.ts';
+import { pruneNotifications } from '../core/webhooks/notifications/remove.ts';
+import { alertsAreDue, sendAlerts } from '../extras/alerts/alerts.ts';
+import { recordAlertsAreDue, sendRecordAlerts } from '../extras/alerts/records.ts';
+import { messageJob, messagesAreDue, sendMessages } from '../extras/alerts/sending.ts';
+import { archive } from '../extras/archive/job.ts';
+import { copiesAreDue, startCopies } from '../extras/evidence/copy.ts';
+import { pruneJob } from '../extras/evidence/evidence.ts';
+import { pruneEvidence } from '../extras/evidence/remove.ts';
+import { exportJob } from '../extras/exports/exports.ts';
+import { prepareExports, pruneExports } from '../extras/exports/run.ts';
 import {
   healthAlertsAreDue,
   notifyOfSilence,
   sendHealthAlerts,
-} from '../providers/health-alerts.ts';
-import { startPulls } from '../providers/pull.ts';
-import { alertsAreDue, sendAlerts } from '../webhooks/alerts/alerts.ts';
-import { recordAlertsAreDue, sendRecordAlerts } from '../webhooks/alerts/records.ts';
-import { messageJob, messagesAreDue, sendMessages } from '../webhooks/alerts/sending.ts';
-import { giveUp, prune as pruneDeliveries, sweep } from '../webhooks/deliveries/sweep.ts';
-import { pruneNotifications } from '../webhooks/notifications/remove.ts';
+} from '../extras/providers/health-alerts.ts';
+import { startPulls } from '../extras/providers/pull.ts';
+import { countEvents, countsAreDue } from '../extras/trends/job.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { recordSize } from './health/service.ts';
 import { reEncrypt } from './re-encrypt.ts';

@@ -1,14 +1,14 @@
 import { and, exists, inArray, sql } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { config } from '../platform/config.ts';
-import { seal, unseal } from '../platform/crypto.ts';
-import { type Database, transaction } from '../platform/db/database.ts';
-import { accounts } from '../platform/db/schema/accounts.ts';
-import { pulls } from '../platform/db/schema/providers.ts';
-import { singleSignOn } from '../platform/db/schema/single-sign-on.ts';
-import { alertChannels, webhooks } from '../platform/db/schema/webhooks.ts';
-import { openDatabase } from '../platform/db/system.ts';
-import { inSteps, newBudget } from '../platform/jobs/budget.ts';
+import { config } from '../core/platform/config.ts';
+import { seal, unseal } from '../core/platform/crypto.ts';
+import { type Database, transaction } from '../core/platform/db/database.ts';
+import { accounts } from '../core/platform/db/schema/accounts.ts';
+import { pulls } from '../core/platform/db/schema/providers.ts';
+import { alertChannels, webhooks } from '../core/platform/db/schema/webhooks.ts';
+import { openDatabase } from '../core/platform/db/system.ts';
+import { inSteps, newBudget } from '../core/platform/jobs/budget.ts';
+import { singleSignOn } from '../extras/single-sign-on/tables.ts';
 
 /** Every encrypted column by table, and the id that it is bound to. */
 const tables = [

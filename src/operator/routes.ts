@@ -1,18 +1,22 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
-import { type Owned, operatorIn, operatorInOwnerOf } from '../accounts/accounts.ts';
-import { openFile } from '../fleet/exports/exports.ts';
-import { partHeader } from '../platform/cells.ts';
-import { config } from '../platform/config.ts';
-import type { Slice } from '../platform/db/cursor.ts';
-import type { Caller } from '../platform/db/guard.ts';
-import { invalid, Refusal } from '../platform/errors.ts';
-import { parse, parseQuery, singleValues } from '../platform/fields.ts';
-import { readJson, readNothing, refuseParameters } from '../platform/http/body.ts';
-import { type App, type Context, file, ok } from '../platform/http/context.ts';
-import { limitByAddress } from '../platform/http/limits.ts';
-import { cursorFor, requestedSlice, SliceParameters } from '../platform/http/requested-slice.ts';
+import { type Owned, operatorIn, operatorInOwnerOf } from '../core/accounts/accounts.ts';
+import { partHeader } from '../core/platform/cells.ts';
+import { config } from '../core/platform/config.ts';
+import type { Slice } from '../core/platform/db/cursor.ts';
+import type { Caller } from '../core/platform/db/guard.ts';
+import { invalid, Refusal } from '../core/platform/errors.ts';
+import { parse, parseQuery, singleValues } from '../core/platform/fields.ts';
+import { readJson, readNothing, refuseParameters } from '../core/platform/http/body.ts';
+import { type App, type Context, file, ok } from '../core/platform/http/context.ts';
+import { limitByAddress } from '../core/platform/http/limits.ts';
+import {
+  cursorFor,
+  requestedSlice,
+  SliceParameters,
+} from '../core/platform/http/requested-slice.ts';
+import { openFile } from '../extras/exports/exports.ts';
 import type { Operation } from './api/operation.ts';
 import { operations } from './api/operations.ts';
 import { owned } from './handler-types.ts';

@@ -1,20 +1,20 @@
 import { and, count, desc, eq, ne, not, type SQLWrapper, sql } from 'drizzle-orm';
 import type * as v from 'valibot';
-import { deletedAccountId } from '../accounts/accounts.ts';
-import { config } from '../platform/config.ts';
-import { type Database, transaction } from '../platform/db/database.ts';
-import { createdAtOf, firstIdAt } from '../platform/db/ids.ts';
-import { accounts, connections } from '../platform/db/schema/accounts.ts';
-import { moves } from '../platform/db/schema/jobs.ts';
-import { eventCounts } from '../platform/db/schema/trends.ts';
-import { openDatabase } from '../platform/db/system.ts';
-import { dayMs } from '../platform/durations.ts';
-import { timestamp } from '../platform/fields.ts';
-import { needsCover } from '../providers/connect.ts';
-import { pausedAfterMs } from '../webhooks/alerts/alerts.ts';
-import { isCovered } from '../webhooks/coverage.ts';
-import { firstDueOf, pendingWebhooks } from '../webhooks/deliveries/due.ts';
-import { hourOf, shownHours } from '../webhooks/deliveries/read/counts.ts';
+import { deletedAccountId } from '../core/accounts/accounts.ts';
+import { config } from '../core/platform/config.ts';
+import { type Database, transaction } from '../core/platform/db/database.ts';
+import { createdAtOf, firstIdAt } from '../core/platform/db/ids.ts';
+import { accounts, connections } from '../core/platform/db/schema/accounts.ts';
+import { moves } from '../core/platform/db/schema/jobs.ts';
+import { openDatabase } from '../core/platform/db/system.ts';
+import { dayMs } from '../core/platform/durations.ts';
+import { timestamp } from '../core/platform/fields.ts';
+import { isCovered } from '../core/webhooks/coverage.ts';
+import { firstDueOf, pendingWebhooks } from '../core/webhooks/deliveries/due.ts';
+import { hourOf, shownHours } from '../core/webhooks/deliveries/read/counts.ts';
+import { pausedAfterMs } from '../extras/alerts/alerts.ts';
+import { needsCover } from '../extras/providers/connect.ts';
+import { eventCounts } from '../extras/trends/tables.ts';
 import {
   maxAccountsCounted,
   maxFailedCounted,

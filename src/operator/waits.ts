@@ -1,11 +1,11 @@
 import { and, gt, type SQL, sql, sum } from 'drizzle-orm';
-import type { Database, Results } from '../platform/db/database.ts';
-import { firstIdAt } from '../platform/db/ids.ts';
-import { webhookHours } from '../platform/db/schema/webhooks.ts';
-import { pendingWebhooks } from '../webhooks/deliveries/due.ts';
-import { promptMs } from '../webhooks/deliveries/policy.ts';
-import { hourOf, shownHours } from '../webhooks/deliveries/read/counts.ts';
-import { isFirst } from '../webhooks/notifications/of-delivery.ts';
+import type { Database, Results } from '../core/platform/db/database.ts';
+import { firstIdAt } from '../core/platform/db/ids.ts';
+import { webhookHours } from '../core/platform/db/schema/webhooks.ts';
+import { pendingWebhooks } from '../core/webhooks/deliveries/due.ts';
+import { promptMs } from '../core/webhooks/deliveries/policy.ts';
+import { hourOf, shownHours } from '../core/webhooks/deliveries/read/counts.ts';
+import { isFirst } from '../core/webhooks/notifications/of-delivery.ts';
 import { maxPendingCounted } from './api/operation.ts';
 
 /** What waits; `oldest` are ids. `late` are accidents that should have been attempted. */

@@ -1,5 +1,5 @@
-import { cellHeader, partHeader, toAuthorization } from '../platform/cells.ts';
-import { invalid } from '../platform/errors.ts';
+import { cellHeader, partHeader, toAuthorization } from '../core/platform/cells.ts';
+import { invalid } from '../core/platform/errors.ts';
 
 /** The path of what the router does itself. */
 export const movePath = /^\/operator\/accounts\/[^/]+\/move$/;

@@ -1,14 +1,20 @@
 import { html } from 'hono/html';
-import { hashToken } from '../accounts/tokens/format.ts';
-import { boundCells, byProviderIn, cellHeader, cellsNamed, mainCell } from '../platform/cells.ts';
-import { minuteMs } from '../platform/durations.ts';
-import { Refusal } from '../platform/errors.ts';
-import { type Context, identify, ok } from '../platform/http/context.ts';
-import { longestMs } from '../platform/http/every-request.ts';
-import { statusOf } from '../platform/http/failures.ts';
-import { inTime } from '../platform/in-time.ts';
-import { fault } from '../platform/log.ts';
-import { remembered } from '../platform/remembered.ts';
+import { hashToken } from '../core/accounts/tokens/format.ts';
+import {
+  boundCells,
+  byProviderIn,
+  cellHeader,
+  cellsNamed,
+  mainCell,
+} from '../core/platform/cells.ts';
+import { minuteMs } from '../core/platform/durations.ts';
+import { Refusal } from '../core/platform/errors.ts';
+import { type Context, identify, ok } from '../core/platform/http/context.ts';
+import { longestMs } from '../core/platform/http/every-request.ts';
+import { statusOf } from '../core/platform/http/failures.ts';
+import { inTime } from '../core/platform/in-time.ts';
+import { fault } from '../core/platform/log.ts';
+import { remembered } from '../core/platform/remembered.ts';
 import type { Named } from './cell-of.ts';
 import { plainPage } from './plain-page.ts';
 

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '../../src/platform/db/ids.ts';
+import { newId } from '../../src/core/platform/db/ids.ts';
 import { operations } from '../support/operations.ts';
 import { bodies } from '../support/routes.ts';
 import { rowsOf } from '../support/rows.ts';

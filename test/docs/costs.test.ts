@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
+import { dayMs } from '../../src/core/platform/durations.ts';
 import { perEvent, perTrip } from '../../src/docs/per-event.ts';
-import { dayMs } from '../../src/platform/durations.ts';
 import { settled } from '../support/deliveries.ts';
 import { receiver } from '../support/receiver.ts';
 import { driver, safetyEvent, trip, vehicle } from '../support/records.ts';

@@ -1,10 +1,10 @@
 import { app } from '../../src/app.ts';
+import { encodeCursor } from '../../src/core/platform/db/cursor.ts';
+import { newId } from '../../src/core/platform/db/ids.ts';
 import { clientDocument } from '../../src/docs/openapi/client.ts';
 import { operatorDocument } from '../../src/docs/openapi/operator.ts';
 import type { ApiDocument, Content } from '../../src/docs/pages/reference.ts';
-import { expiredCursor } from '../../src/fleet/changes/schema.ts';
-import { encodeCursor } from '../../src/platform/db/cursor.ts';
-import { newId } from '../../src/platform/db/ids.ts';
+import { expiredCursor } from '../../src/extras/changes/schema.ts';
 import { listPage } from '../support/fleet.ts';
 import { vehicle } from '../support/records.ts';
 import { addRows } from '../support/rows.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { root } from '../../src/cli/project/paths.ts';
 import { runWrangler } from '../../src/cli/project/wrangler.ts';
-import { dayMs } from '../../src/platform/durations.ts';
+import { dayMs } from '../../src/core/platform/durations.ts';
 import { runToEnd } from '../support/node/child.ts';
 import { readParquet } from '../support/node/duckdb.ts';
 import { temporaryFolder } from '../support/node/folder.ts';

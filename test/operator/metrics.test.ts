@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '../../src/platform/db/ids.ts';
-import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
+import { newId } from '../../src/core/platform/db/ids.ts';
+import { sweep } from '../../src/core/webhooks/deliveries/sweep.ts';
 import { unattempted } from '../support/deliveries.ts';
 import { accident } from '../support/records.ts';
 import { rows } from '../support/rows.ts';

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
-import { proof, provenAfter } from '../../src/accounts/domain-checks.ts';
+import { dayMs } from '../../src/core/platform/durations.ts';
+import { proof, provenAfter } from '../../src/extras/single-sign-on/domain-checks.ts';
 import { checkDomains } from '../../src/operator/sign-in-domains.ts';
-import { dayMs } from '../../src/platform/durations.ts';
 import { receiver } from '../support/receiver.ts';
 import { rows, value } from '../support/rows.ts';
 import { type World, world } from '../support/world.ts';

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
+import { newId } from '../../src/core/platform/db/ids.ts';
+import { sweep } from '../../src/core/webhooks/deliveries/sweep.ts';
 import { reEncrypt } from '../../src/operator/re-encrypt.ts';
 import { status } from '../../src/operator/status.ts';
-import { newId } from '../../src/platform/db/ids.ts';
-import { sweep } from '../../src/webhooks/deliveries/sweep.ts';
 import { attempted, settled, unattempted } from '../support/deliveries.ts';
 import { accident } from '../support/records.ts';
 import { rows } from '../support/rows.ts';

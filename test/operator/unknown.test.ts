@@ -1,5 +1,5 @@
+import { newId } from '../../src/core/platform/db/ids.ts';
 import { operations } from '../../src/operator/api/operations.ts';
-import { newId } from '../../src/platform/db/ids.ts';
 import { invalid, operator } from '../support/world.ts';
 
 const reads = Object.values(operations).flatMap(({ call }) =>

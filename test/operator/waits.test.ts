@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
+import { transaction } from '../../src/core/platform/db/database.ts';
+import { newId } from '../../src/core/platform/db/ids.ts';
+import { openDatabase } from '../../src/core/platform/db/system.ts';
+import { hourMs } from '../../src/core/platform/durations.ts';
+import { handle } from '../../src/core/webhooks/deliveries/consumer.ts';
+import { giveUp } from '../../src/core/webhooks/deliveries/sweep.ts';
 import { accidentsInTime, selectWaits } from '../../src/operator/waits.ts';
-import { transaction } from '../../src/platform/db/database.ts';
-import { newId } from '../../src/platform/db/ids.ts';
-import { openDatabase } from '../../src/platform/db/system.ts';
-import { hourMs } from '../../src/platform/durations.ts';
-import { handle } from '../../src/webhooks/deliveries/consumer.ts';
-import { giveUp } from '../../src/webhooks/deliveries/sweep.ts';
 import { makeDue, settled, unattempted } from '../support/deliveries.ts';
 import { accident } from '../support/records.ts';
 import { rows, value } from '../support/rows.ts';

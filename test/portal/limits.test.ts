@@ -1,26 +1,26 @@
 import { env } from 'cloudflare:workers';
-import { operatorIn } from '../../src/accounts/accounts.ts';
-import { createSignInLinks, maxLinks } from '../../src/accounts/sessions.ts';
-import { listConnections, maxConnectionsListed } from '../../src/fleet/connections.ts';
+import { operatorIn } from '../../src/core/accounts/accounts.ts';
+import { createSignInLinks, maxLinks } from '../../src/core/accounts/sessions.ts';
+import { listConnections, maxConnectionsListed } from '../../src/core/fleet/connections.ts';
 import {
   connectionActivity,
   connectionRecords,
   eventsLookedAt,
   maxCountedInList,
   maxRecordsCounted,
-} from '../../src/fleet/counts.ts';
-import { matchFleet, maxMatches } from '../../src/fleet/search.ts';
-import { maxNamed, maxPerHour, recountLive } from '../../src/fleet/trends/recount.ts';
-import { transaction } from '../../src/platform/db/database.ts';
-import { newId } from '../../src/platform/db/ids.ts';
-import { openDatabase } from '../../src/platform/db/system.ts';
+} from '../../src/core/fleet/counts.ts';
+import { matchFleet, maxMatches } from '../../src/core/fleet/search.ts';
+import { transaction } from '../../src/core/platform/db/database.ts';
+import { newId } from '../../src/core/platform/db/ids.ts';
+import { openDatabase } from '../../src/core/platform/db/system.ts';
+import { maxFound, webhookActivity } from '../../src/core/webhooks/deliveries/read/activity.ts';
+import { deliveriesOf, maxOfEvent } from '../../src/core/webhooks/deliveries/read/find.ts';
+import { keepRefusals, refusalsKept } from '../../src/extras/providers/store.ts';
+import { maxNamed, maxPerHour, recountLive } from '../../src/extras/trends/recount.ts';
 import { aroundMs, maxAround } from '../../src/portal/accidents/course.tsx';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
 import { maxWebhooks } from '../../src/portal/read/attention.ts';
 import { maxCsvRecords } from '../../src/portal/ui/list.tsx';
-import { keepRefusals, refusalsKept } from '../../src/providers/store.ts';
-import { maxFound, webhookActivity } from '../../src/webhooks/deliveries/read/activity.ts';
-import { deliveriesOf, maxOfEvent } from '../../src/webhooks/deliveries/read/find.ts';
 import { personBefore } from '../support/portal.ts';
 import { connect } from '../support/provider.ts';
 import { samsara, samsaraToken } from '../support/providers/samsara.ts';

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { through } from '../../src/platform/db/through.ts';
+import { through } from '../../src/core/platform/db/through.ts';
 import { ask, contentOf, signIn } from '../support/portal.ts';
 import { personalPages, personalRoutes, portalAccount } from '../support/portal-account.ts';
 import { portalRoutes } from '../support/routes.ts';

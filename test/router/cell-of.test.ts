@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { generateToken, type Scope } from '../../src/accounts/tokens/format.ts';
-import { base64url } from '../../src/platform/crypto.ts';
+import { generateToken, type Scope } from '../../src/core/accounts/tokens/format.ts';
+import { base64url } from '../../src/core/platform/crypto.ts';
 import { cellOf } from '../../src/router/cell-of.ts';
 
 const keys = [{ id: 'k', bytes: new Uint8Array(32) }];

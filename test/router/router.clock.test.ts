@@ -1,6 +1,6 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
-import { generateToken } from '../../src/accounts/tokens/format.ts';
-import { encodeByProvider, mainCell } from '../../src/platform/cells.ts';
+import { generateToken } from '../../src/core/accounts/tokens/format.ts';
+import { encodeByProvider, mainCell } from '../../src/core/platform/cells.ts';
 import { router } from '../../src/router/index.ts';
 import { listenToLog } from '../support/log.ts';
 

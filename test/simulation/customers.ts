@@ -1,4 +1,4 @@
-import { recordId } from '../../src/platform/db/ids.ts';
+import { recordId } from '../../src/core/platform/db/ids.ts';
 import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
 import type { Asking, Reply } from './ask.ts';
 import { type Kernel, longestMs } from './kernel.ts';

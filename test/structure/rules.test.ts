@@ -17,49 +17,58 @@ import { sourceFiles } from './source.ts';
 const root = resolve(import.meta.dirname, '../..');
 
 const broken = {
-  'src/fleet/fuel/service.ts': `
+  'src/core/fleet/fuel/service.ts': `
     import type { Context } from 'hono';
     import { createWebhook } from '../../webhooks/service.ts';
     import { fleetRoutes } from '../../fleet/routes.ts';
-    import '../../cli/mixed.ts';
-    import '../trends/job.ts';
+    import '../../../cli/mixed.ts';
+    import '../../../extras/trends/job.ts';
     export { readFileSync } from 'node:fs';
     export type Range = [Context, typeof createWebhook, typeof fleetRoutes];
     export const none = (missing: boolean) => Response.json({}, { status: missing ? 404 : 200 });
     export const write = (env: Env) => env.DB.prepare('delete from tokens');
     export const level = process.env.LOG_LEVEL;`,
-  'src/fleet/fuel/routes.ts': `import { sql } from 'drizzle-orm'; export const all = sql;`,
-  'src/ingest/fuel.ts': `
+  'src/core/fleet/fuel/routes.ts': `import { sql } from 'drizzle-orm'; export const all = sql;`,
+  'src/core/ingest/fuel.ts': `
     import { sql } from 'drizzle-orm';
     export { openDatabase } from '../platform/db/system.ts';
     export const hidden = sql\`select 1\`;
     export { SQLiteRaw } from 'drizzle-orm/sqlite-core/query-builders/raw';`,
-  'src/portal/fuel.tsx': `import { events } from '../platform/db/schema/fleet.ts'; export const all = events;`,
-  'src/cli/mixed.ts': `export { env } from 'cloudflare:workers'; import '../fleet/fuel/service.ts';`,
-  'src/platform/errors.ts': `\nexport type { Caller } from './db/guard.ts';\n`,
+  'src/portal/fuel.tsx': `import { events } from '../core/platform/db/schema/fleet.ts'; export const all = events;`,
+  'src/cli/mixed.ts': `export { env } from 'cloudflare:workers'; import '../core/fleet/fuel/service.ts';`,
+  'src/core/platform/errors.ts': `\nexport type { Caller } from './db/guard.ts';\n`,
   'src/docs/fuel.md': `# Fuel\n${'long '.repeat(25)}\n`,
 };
 
 /** What the check prints for each rule that they break, in one line with the path of a file. */
 const messages: [message: string, path: keyof typeof broken][] = [
-  ['Routes and pages know no tables and no SQL', 'src/fleet/fuel/routes.ts'],
+  ['Routes and pages know no tables and no SQL', 'src/core/fleet/fuel/routes.ts'],
   ['Routes and pages know no tables and no SQL', 'src/portal/fuel.tsx'],
-  ['Services do not know HTTP', 'src/fleet/fuel/service.ts'],
-  [`A feature's routes are its own`, 'src/fleet/fuel/service.ts'],
-  ['Only http/ knows status codes', 'src/fleet/fuel/service.ts'],
-  ['Reach account data through asCaller', 'src/fleet/fuel/service.ts'],
-  ['Reach account data through asCaller', 'src/ingest/fuel.ts'],
-  [`Only src/platform/db/drizzle.ts leans on Drizzle's inner files`, 'src/ingest/fuel.ts'],
-  [`Make it with Drizzle's builder, or by db.all(sql…) or db.run(sql…)`, 'src/ingest/fuel.ts'],
-  ['A global type has this name', 'src/fleet/fuel/service.ts'],
-  ['Do not use the global variable process', 'src/fleet/fuel/service.ts'],
-  [`Cannot find name 'node:fs'`, 'src/fleet/fuel/service.ts'],
+  ['Services do not know HTTP', 'src/core/fleet/fuel/service.ts'],
+  [`A feature's routes are its own`, 'src/core/fleet/fuel/service.ts'],
+  ['Only http/ knows status codes', 'src/core/fleet/fuel/service.ts'],
+  ['Reach account data through asCaller', 'src/core/fleet/fuel/service.ts'],
+  ['Reach account data through asCaller', 'src/core/ingest/fuel.ts'],
+  [
+    `Only src/core/platform/db/drizzle.ts leans on Drizzle's inner files`,
+    'src/core/ingest/fuel.ts',
+  ],
+  [`Make it with Drizzle's builder, or by db.all(sql…) or db.run(sql…)`, 'src/core/ingest/fuel.ts'],
+  ['A global type has this name', 'src/core/fleet/fuel/service.ts'],
+  ['Do not use the global variable process', 'src/core/fleet/fuel/service.ts'],
+  [`Cannot find name 'node:fs'`, 'src/core/fleet/fuel/service.ts'],
   [`Cannot find module 'cloudflare:workers'`, 'src/cli/mixed.ts'],
-  ['imports src/cli/mixed.ts, from a room above its own', 'src/fleet/fuel/service.ts'],
-  ['  src/platform/errors.ts imports src/platform/db/guard.ts', 'src/platform/errors.ts'],
-  ['imports src/webhooks/service.ts, from a room above its own', 'src/fleet/fuel/service.ts'],
-  ['imports src/fleet/trends/job.ts, which is an extra', 'src/fleet/fuel/service.ts'],
-  ['both write the table tokens', 'src/fleet/fuel/service.ts'],
+  ['imports src/cli/mixed.ts, from a room above its own', 'src/core/fleet/fuel/service.ts'],
+  [
+    '  src/core/platform/errors.ts imports src/core/platform/db/guard.ts',
+    'src/core/platform/errors.ts',
+  ],
+  [
+    'imports src/core/webhooks/service.ts, from a room above its own',
+    'src/core/fleet/fuel/service.ts',
+  ],
+  ['imports src/extras/trends/job.ts, which is an extra', 'src/core/fleet/fuel/service.ts'],
+  ['both write the table tokens', 'src/core/fleet/fuel/service.ts'],
   ['is longer than 120 characters', 'src/docs/fuel.md'],
 ];
 
@@ -127,7 +136,7 @@ it('a column that is renamed in its table alone does not compile', () => {
   onTestFinished(() => rmSync(copy, { recursive: true, force: true }));
   const columns = { accounts: ['lastFour', 'tsp'], webhooks: ['normalisedUrl', 'httpVerb'] };
   for (const [subject, names] of Object.entries(columns)) {
-    const path = join(copy, `src/platform/db/schema/${subject}.ts`);
+    const path = join(copy, `src/core/platform/db/schema/${subject}.ts`);
     const renamed = readFileSync(path, 'utf8').replaceAll(
       new RegExp(`^( +)(${names.join('|')}): `, 'gm'),
       '$1$2Renamed: ',
@@ -149,7 +158,7 @@ it('raw statements are few', () => {
       [...text.matchAll(/\.(?:all|run)(?:<[^`;]*?>)?\(\s*sql[<`]/g)].map(() => path),
     );
   expect(raw.length).toBeLessThanOrEqual(95);
-  expect(raw).toContain('src/platform/db/guard.ts');
+  expect(raw).toContain('src/core/platform/db/guard.ts');
 });
 
 it('every file belongs to a TypeScript project', () => {
@@ -195,7 +204,7 @@ function limitProjects(copy: string, files: string[]): void {
       .filter((file) => projectOf(file) === project)
       .map((file) => join(copy, file));
     const whole = JSON.parse(readFileSync(path, 'utf8'));
-    include.push(join(copy, 'src/platform/env.d.ts'));
+    include.push(join(copy, 'src/core/platform/env.d.ts'));
     writeFileSync(path, JSON.stringify({ ...whole, include }));
   }
 }
@@ -208,7 +217,7 @@ function addList(copy: string): string[] {
   const guide = readFileSync(join(copy, 'src/docs/contributing/adding-a-list.md'), 'utf8');
   const shown = [...guide.matchAll(/^\*\*(\S+):\*\*\n\n```\w+\n(.*?)```/gms)];
   for (const [, path = '', code = ''] of shown) write(join(copy, path), code);
-  const registry = 'src/fleet/lists/registry.ts';
+  const registry = 'src/core/fleet/lists/registry.ts';
   const text = readFileSync(join(copy, registry), 'utf8');
   const registered = text.replace('] as const', ', geofences] as const');
   writeFileSync(join(copy, registry), `import { geofences } from './geofences.ts';\n${registered}`);

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../..');
-const connectors = globSync('src/providers/*/connector.ts', { cwd: root });
+const connectors = globSync('src/extras/providers/*/connector.ts', { cwd: root });
 
 /** The names of properties that files of a provider read, by the functions of `read.ts`. */
 const namesRead = (path: string): string[] =>

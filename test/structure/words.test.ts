@@ -57,9 +57,12 @@ const published: [name: string, text: string][] = [
     'src/cli/bench/RESULTS.md',
     ...globSync(['src/docs/contributing/*.md', 'src/docs/openapi/published/*.json'], { cwd: root }),
   ].map((path): [string, string] => [path, read(path)]),
-  ...globSync('src/{portal,cli,providers,webhooks/alerts,accounts,operator}/**/*.{ts,tsx}', {
-    cwd: root,
-  }).map((path): [string, string] => [path, read(path).replace(comments, '')]),
+  ...globSync(
+    'src/{portal,cli,extras/providers,extras/alerts,core/accounts,operator}/**/*.{ts,tsx}',
+    {
+      cwd: root,
+    },
+  ).map((path): [string, string] => [path, read(path).replace(comments, '')]),
 ];
 
 it.each(Object.entries(instead))('nobody reads "%s", but "%s"', (phrase) => {

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
-import { minuteMs } from '../../src/platform/durations.ts';
-import { sendAlerts } from '../../src/webhooks/alerts/alerts.ts';
-import { sendMessages } from '../../src/webhooks/alerts/sending.ts';
+import { minuteMs } from '../../src/core/platform/durations.ts';
+import { sendAlerts } from '../../src/extras/alerts/alerts.ts';
+import { sendMessages } from '../../src/extras/alerts/sending.ts';
 import { keepEmails } from './emails.ts';
 import { type Person, signIn } from './portal.ts';
 import { rows } from './rows.ts';

@@ -1,16 +1,16 @@
 import { env } from 'cloudflare:workers';
-import { type DayOf, dayOf } from '../../src/fleet/archive/bucket.ts';
-import { inArchive } from '../../src/fleet/archive/catalog.ts';
-import { type Sizes, usualSizes } from '../../src/fleet/archive/files.ts';
-import { moveDay } from '../../src/fleet/archive/job.ts';
-import { readAcross } from '../../src/fleet/archive/lists.ts';
-import type { ArchiveKind } from '../../src/fleet/lists/list.ts';
-import { safetyEvents } from '../../src/fleet/lists/safety-events.ts';
-import { trips } from '../../src/fleet/lists/trips.ts';
-import { readList } from '../../src/fleet/service.ts';
-import type { Caller } from '../../src/platform/db/guard.ts';
-import { through } from '../../src/platform/db/through.ts';
-import { newBudget } from '../../src/platform/jobs/budget.ts';
+import type { ArchiveKind } from '../../src/core/fleet/lists/list.ts';
+import { safetyEvents } from '../../src/core/fleet/lists/safety-events.ts';
+import { trips } from '../../src/core/fleet/lists/trips.ts';
+import { readList } from '../../src/core/fleet/service.ts';
+import type { Caller } from '../../src/core/platform/db/guard.ts';
+import { through } from '../../src/core/platform/db/through.ts';
+import { newBudget } from '../../src/core/platform/jobs/budget.ts';
+import { type DayOf, dayOf } from '../../src/extras/archive/bucket.ts';
+import { inArchive } from '../../src/extras/archive/catalog.ts';
+import { type Sizes, usualSizes } from '../../src/extras/archive/files.ts';
+import { moveDay } from '../../src/extras/archive/job.ts';
+import { readAcross } from '../../src/extras/archive/lists.ts';
 import { addRows, rows } from './rows.ts';
 import { allPages, type World } from './world.ts';
 

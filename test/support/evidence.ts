@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { copyEvidence } from '../../src/fleet/evidence/copy.ts';
+import { copyEvidence } from '../../src/extras/evidence/copy.ts';
 import { receiver } from './receiver.ts';
 import { accident } from './records.ts';
 import { rows } from './rows.ts';

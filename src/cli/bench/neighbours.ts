@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { dayMs } from '../../platform/durations.ts';
+import { dayMs } from '../../core/platform/durations.ts';
 import { demoSignIn } from '../demo/account.ts';
 import { startReceiver } from '../local/receiver.ts';
 import { operatorOf, request } from '../operate/client.ts';

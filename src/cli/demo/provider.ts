@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { dayMs } from '../../core/platform/durations.ts';
 import {
   fakeSamsara,
   samsaraDriver,
@@ -7,7 +8,6 @@ import {
   samsaraVehicle,
   uploadMs,
 } from '../../dev/fakes/samsara.ts';
-import { dayMs } from '../../platform/durations.ts';
 import type { Certificates } from '../local/certificates.ts';
 import { type Listening, listen, servedBy } from '../local/receiver.ts';
 import type { Operator } from '../operate/client.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Command } from 'commander';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
-import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
+import { dayMs, hourMs, minuteMs } from '../../core/platform/durations.ts';
 import { wholeNumber } from '../operate/context.ts';
 
 /** The size of the fleet, its first day (`YYYY-MM-DD`), and the random seed. */

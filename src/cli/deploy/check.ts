@@ -1,6 +1,6 @@
+import { cellHeader, versionHeader } from '../../core/platform/cells.ts';
 import { fingerprint } from '../../operator/api/schema.ts';
 import type { Check } from '../../operator/api/service.ts';
-import { cellHeader, versionHeader } from '../../platform/cells.ts';
 import { insist, operatorOf, type Service } from '../operate/client.ts';
 import { inText } from '../operate/print.ts';
 

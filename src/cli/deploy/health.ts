@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { cellHeader, cellsNamed, versionHeader } from '../../platform/cells.ts';
+import { cellHeader, cellsNamed, versionHeader } from '../../core/platform/cells.ts';
 import { Stopped } from '../project/cloudflare.ts';
 
 /** Asks whether a service works, or a router; behind a router, one of its cells refuses this. */

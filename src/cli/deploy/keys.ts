@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { mainCell } from '../../platform/cells.ts';
+import { mainCell } from '../../core/platform/cells.ts';
 import { Stopped } from '../project/cloudflare.ts';
 import { localDirectory } from '../project/paths.ts';
 import type { AccountContents } from './account.ts';

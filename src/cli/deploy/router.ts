@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { cellName, mainCell } from '../../platform/cells.ts';
+import { cellName, mainCell } from '../../core/platform/cells.ts';
 import { type Api, Stopped } from '../project/cloudflare.ts';
 import { readToml, routerConfiguration } from '../project/toml.ts';
 import { deployedAs } from './account.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
-import { nearest } from '../../platform/fields.ts';
-import { Vars } from '../../platform/vars.ts';
+import { nearest } from '../../core/platform/fields.ts';
+import { Vars } from '../../core/platform/vars.ts';
 
 /** Where Cloudflare can create a database: a hint, which it follows if there is room. */
 const locations = ['wnam', 'enam', 'weur', 'eeur', 'apac', 'oc'];

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
-import { dayMs } from '../../platform/durations.ts';
+import { dayMs } from '../../core/platform/durations.ts';
 
 /** Files with the certificate and key of this machine, and with its authority: itself. */
 export type Certificates = { certFile: string; keyFile: string; caFile: string };

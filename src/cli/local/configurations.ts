@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { mainCell } from '../../platform/cells.ts';
+import { mainCell } from '../../core/platform/cells.ts';
 import { root } from '../project/paths.ts';
 import { readToml, renamed, routerConfiguration, type Toml } from '../project/toml.ts';
 

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { mainCell } from '../../platform/cells.ts';
+import { mainCell } from '../../core/platform/cells.ts';
 import { localDirectory, root } from '../project/paths.ts';
 import { wranglerOutput } from '../project/wrangler.ts';
 

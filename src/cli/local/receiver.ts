@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, RequestListener, ServerResponse } from 'node:
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { buffer, json } from 'node:stream/consumers';
-import { ACCIDENT } from '../../webhooks/notifications/types.ts';
+import { ACCIDENT } from '../../core/webhooks/notifications/types.ts';
 import type { Certificates } from './certificates.ts';
 
 /** A local HTTPS server: its base URL, without a slash at the end, and how to stop it. */

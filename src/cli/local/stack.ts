@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { mainCell } from '../../platform/cells.ts';
+import { mainCell } from '../../core/platform/cells.ts';
 import { siteDirectory } from '../project/paths.ts';
 import { type Certificates, certificates } from './certificates.ts';
 import { type Change, routed, spreadOver } from './configurations.ts';

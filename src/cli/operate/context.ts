@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { mainCell } from '../../platform/cells.ts';
+import { mainCell } from '../../core/platform/cells.ts';
 import { readDemo } from '../local/directory.ts';
 import { localDirectory } from '../project/paths.ts';
 import { ApiError, keyVariable, type Service } from './client.ts';

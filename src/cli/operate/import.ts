@@ -1,8 +1,8 @@
 import { appendFileSync, rmSync, statSync } from 'node:fs';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
-import { dayMs } from '../../platform/durations.ts';
-import { counted as withNoun } from '../../platform/text.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import { counted as withNoun } from '../../core/platform/text.ts';
 import { operatorFor } from './cells.ts';
 import { ApiError, insist, request } from './client.ts';
 import { serviceOf } from './context.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { toAuthorization } from '../../platform/cells.ts';
+import { toAuthorization } from '../../core/platform/cells.ts';
 import { operatorFor } from './cells.ts';
 import { ApiError, insist } from './client.ts';
 import { serviceAt, serviceOf } from './context.ts';

@@ -1,4 +1,4 @@
 import { wranglerOutput } from './wrangler.ts';
 
 /** Writes TypeScript types of the bindings in wrangler.toml. Prints nothing unless it fails. */
-await wranglerOutput('types', 'src/platform/env.d.ts', '--include-runtime=false');
+await wranglerOutput('types', 'src/core/platform/env.d.ts', '--include-runtime=false');

@@ -1,5 +1,5 @@
+import { send } from '../../core/platform/queue.ts';
 import type { QueueMessage } from '../../index.ts';
-import { send } from '../../platform/queue.ts';
 import worker from '../strict/worker.ts';
 
 /** A queue message of the bare consumer has a whole call in it, so that nothing has to be read. */

@@ -1,5 +1,5 @@
-import { type Around, through } from '../../platform/db/through.ts';
-import { remembered } from '../../platform/remembered.ts';
+import { type Around, through } from '../../core/platform/db/through.ts';
+import { remembered } from '../../core/platform/remembered.ts';
 import { available, type Store } from './hangs.ts';
 import { atMost, connected, limits, mayWritePoint, refused, spend } from './limits.ts';
 

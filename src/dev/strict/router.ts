@@ -1,4 +1,4 @@
-import { boundCells, cellHeader, mainCell } from '../../platform/cells.ts';
+import { boundCells, cellHeader, mainCell } from '../../core/platform/cells.ts';
 import { router } from '../../router/index.ts';
 import { invoked } from './limits.ts';
 

@@ -1,7 +1,7 @@
 import { WorkerEntrypoint } from 'cloudflare:workers';
+import { handle } from '../../core/webhooks/deliveries/consumer.ts';
+import type { DeliveryMessage } from '../../core/webhooks/deliveries/queue.ts';
 import worker, { type QueueMessage } from '../../index.ts';
-import { handle } from '../../webhooks/deliveries/consumer.ts';
-import type { DeliveryMessage } from '../../webhooks/deliveries/queue.ts';
 import { strict } from './bindings.ts';
 import { hang } from './hangs.ts';
 import { invoked, queriesSoFar } from './limits.ts';

@@ -1,14 +1,11 @@
 import * as v from 'valibot';
-import { Change, changesByKind } from '../../fleet/changes/schema.ts';
-import { Evidence } from '../../fleet/evidence/schema.ts';
-import { accidents } from '../../fleet/lists/accidents.ts';
-import * as objects from '../../fleet/lists/field-objects.ts';
-import { lists } from '../../fleet/lists/registry.ts';
-import { ExternalIdInput } from '../../fleet/lists/resource.ts';
-import { Health } from '../../operator/api/service.ts';
-import * as reads from '../../webhooks/deliveries/read/schema.ts';
-import { Filters } from '../../webhooks/filters.ts';
-import * as payloads from '../../webhooks/notifications/payloads.ts';
+import { accidents } from '../../core/fleet/lists/accidents.ts';
+import * as objects from '../../core/fleet/lists/field-objects.ts';
+import { lists } from '../../core/fleet/lists/registry.ts';
+import { ExternalIdInput } from '../../core/fleet/lists/resource.ts';
+import * as reads from '../../core/webhooks/deliveries/read/schema.ts';
+import { Filters } from '../../core/webhooks/filters.ts';
+import * as payloads from '../../core/webhooks/notifications/payloads.ts';
 import {
   SigningSecret,
   TestInput,
@@ -16,7 +13,10 @@ import {
   WebhookInput,
   WebhookOutput,
   WebhookUpdate,
-} from '../../webhooks/schema.ts';
+} from '../../core/webhooks/schema.ts';
+import { Change, changesByKind } from '../../extras/changes/schema.ts';
+import { Evidence } from '../../extras/evidence/schema.ts';
+import { Health } from '../../operator/api/service.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries, deliveryOperations } from './deliveries.ts';
 import { document, Failure, type Operation } from './document.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { sentence } from '../../platform/fields.ts';
-import { apiVersion } from '../../platform/http/context.ts';
+import { sentence } from '../../core/platform/fields.ts';
+import { apiVersion } from '../../core/platform/http/context.ts';
 import { components, type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 import { failed, headers, headersFor, isLimited, requestId, responses } from './responses.ts';

@@ -1,11 +1,11 @@
-import { changesByKind } from '../../fleet/changes/schema.ts';
-import { accidents } from '../../fleet/lists/accidents.ts';
-import { lists, recordKinds } from '../../fleet/lists/registry.ts';
-import { exampleConnectionId as connection } from '../../fleet/lists/resource.ts';
-import { safetyEvents } from '../../fleet/lists/safety-events.ts';
-import { recordId } from '../../platform/db/ids.ts';
-import { capital } from '../../platform/text.ts';
-import { eachField } from '../../webhooks/fields.ts';
+import { accidents } from '../../core/fleet/lists/accidents.ts';
+import { lists, recordKinds } from '../../core/fleet/lists/registry.ts';
+import { exampleConnectionId as connection } from '../../core/fleet/lists/resource.ts';
+import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
+import { recordId } from '../../core/platform/db/ids.ts';
+import { capital } from '../../core/platform/text.ts';
+import { eachField } from '../../core/webhooks/fields.ts';
+import { changesByKind } from '../../extras/changes/schema.ts';
 
 /** The components of a list's item, and of a connector's record. */
 export const itemName = ({ kind }: { kind: string }): string => capital(kind);

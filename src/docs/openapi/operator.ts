@@ -3,9 +3,10 @@ import {
   EvidenceInput,
   LocationInput,
   VehicleLocationInput,
-} from '../../fleet/lists/field-objects.ts';
-import { recordKinds } from '../../fleet/lists/registry.ts';
-import * as ingesting from '../../ingest/schema.ts';
+} from '../../core/fleet/lists/field-objects.ts';
+import { recordKinds } from '../../core/fleet/lists/registry.ts';
+import * as ingesting from '../../core/ingest/schema.ts';
+import { SliceParameters } from '../../core/platform/http/requested-slice.ts';
 import * as accounts from '../../operator/api/accounts.ts';
 import * as channels from '../../operator/api/channels.ts';
 import * as connections from '../../operator/api/connections.ts';
@@ -15,7 +16,6 @@ import type { Operation as Declared } from '../../operator/api/operation.ts';
 import { operations } from '../../operator/api/operations.ts';
 import * as service from '../../operator/api/service.ts';
 import * as webhooks from '../../operator/api/webhooks.ts';
-import { SliceParameters } from '../../platform/http/requested-slice.ts';
 import { components, type Json, ref } from './components.ts';
 import {
   document,

@@ -1,4 +1,4 @@
-import { apiVersion } from '../../platform/http/context.ts';
+import { apiVersion } from '../../core/platform/http/context.ts';
 import { type Json, ref } from './components.ts';
 import { examples } from './examples.ts';
 

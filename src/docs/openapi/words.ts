@@ -1,12 +1,12 @@
-import { changeKinds, changesByKind } from '../../fleet/changes/schema.ts';
-import { accidents } from '../../fleet/lists/accidents.ts';
-import type { Field, Fields } from '../../fleet/lists/field.ts';
-import { evidenceFile } from '../../fleet/lists/field-objects.ts';
-import { alternatives } from '../../fleet/lists/field-types.ts';
-import { meaningInRecord } from '../../fleet/lists/record.ts';
-import { lists, recordKinds } from '../../fleet/lists/registry.ts';
-import { safetyEvents } from '../../fleet/lists/safety-events.ts';
-import { eachField } from '../../webhooks/fields.ts';
+import { accidents } from '../../core/fleet/lists/accidents.ts';
+import type { Field, Fields } from '../../core/fleet/lists/field.ts';
+import { evidenceFile } from '../../core/fleet/lists/field-objects.ts';
+import { alternatives } from '../../core/fleet/lists/field-types.ts';
+import { meaningInRecord } from '../../core/fleet/lists/record.ts';
+import { lists, recordKinds } from '../../core/fleet/lists/registry.ts';
+import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
+import { eachField } from '../../core/webhooks/fields.ts';
+import { changeKinds, changesByKind } from '../../extras/changes/schema.ts';
 import { itemName, recordName } from './examples.ts';
 
 const kindWords = `What it is: ${alternatives(changeKinds)}; there may be more in future, unless \`kinds\` says which.`;

@@ -1,9 +1,9 @@
-import { usable } from '../../fleet/lists/clean.ts';
-import type { Fields } from '../../fleet/lists/field.ts';
-import { evidenceFile, place, vehiclePlace } from '../../fleet/lists/field-objects.ts';
-import { exampleInRecord } from '../../fleet/lists/record.ts';
-import { recordKinds } from '../../fleet/lists/registry.ts';
-import { capital } from '../../platform/text.ts';
+import { usable } from '../../core/fleet/lists/clean.ts';
+import type { Fields } from '../../core/fleet/lists/field.ts';
+import { evidenceFile, place, vehiclePlace } from '../../core/fleet/lists/field-objects.ts';
+import { exampleInRecord } from '../../core/fleet/lists/record.ts';
+import { recordKinds } from '../../core/fleet/lists/registry.ts';
+import { capital } from '../../core/platform/text.ts';
 import published from '../openapi/published/openapi.operator.json' with { type: 'json' };
 import { code, table } from './blocks.ts';
 import { bounds, choices, type Schema, typeOf } from './reference.ts';

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { alternatives } from '../../fleet/lists/field-types.ts';
-import type { List } from '../../fleet/lists/list.ts';
-import { lists } from '../../fleet/lists/registry.ts';
-import { retries } from '../../webhooks/deliveries/policy.ts';
+import { alternatives } from '../../core/fleet/lists/field-types.ts';
+import type { List } from '../../core/fleet/lists/list.ts';
+import { lists } from '../../core/fleet/lists/registry.ts';
+import { retries } from '../../core/webhooks/deliveries/policy.ts';
 import published from '../openapi/published/openapi.json' with { type: 'json' };
 import { perEvent, perTrip, perVehicleAndDay } from '../per-event.ts';
 import { code, fence, table } from './blocks.ts';

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { AuditEntry } from '../../accounts/audit/entry.ts';
-import { SomeConnections } from '../../accounts/tokens/connections.ts';
-import { EvidenceDays } from '../../fleet/lists/field-objects.ts';
-import { lists } from '../../fleet/lists/registry.ts';
-import { Email, Name, TimeOrDay } from '../../platform/fields.ts';
-import { count, described, id, time } from '../../platform/replies.ts';
-import { roles } from '../../platform/roles.ts';
+import { AuditEntry } from '../../core/accounts/audit/entry.ts';
+import { SomeConnections } from '../../core/accounts/tokens/connections.ts';
+import { EvidenceDays } from '../../core/fleet/lists/field-objects.ts';
+import { lists } from '../../core/fleet/lists/registry.ts';
+import { Email, Name, TimeOrDay } from '../../core/platform/fields.ts';
+import { count, described, id, time } from '../../core/platform/replies.ts';
+import { roles } from '../../core/platform/roles.ts';
 import { type Operation, Uuid, wholeNumber } from './operation.ts';
 
 export const NewAccount = v.object({ name: Name });

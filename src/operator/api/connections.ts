@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { IncidentTypeMap } from '../../fleet/incidents/map.ts';
-import { archiveKinds } from '../../fleet/lists/registry.ts';
-import { ExternalIdInput } from '../../fleet/lists/resource.ts';
-import { AtMost, Name, TextLists } from '../../platform/fields.ts';
-import { count, described, id, time } from '../../platform/replies.ts';
-import { feedNames } from '../../providers/connector.ts';
+import { IncidentTypeMap } from '../../core/fleet/incidents/map.ts';
+import { archiveKinds } from '../../core/fleet/lists/registry.ts';
+import { ExternalIdInput } from '../../core/fleet/lists/resource.ts';
+import { AtMost, Name, TextLists } from '../../core/platform/fields.ts';
+import { count, described, id, time } from '../../core/platform/replies.ts';
+import { feedNames } from '../../extras/providers/connector.ts';
 import type { Operation } from './operation.ts';
 
 const Credential = v.pipe(v.string(), AtMost(4000));

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { count, described, id, time } from '../../platform/replies.ts';
+import { count, described, id, time } from '../../core/platform/replies.ts';
 import type { Operation } from './operation.ts';
 
 /** The name must match, so that nobody deletes the wrong account by its id. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { cellName } from '../../platform/cells.ts';
-import { count, described, id } from '../../platform/replies.ts';
+import { cellName } from '../../core/platform/cells.ts';
+import { count, described, id } from '../../core/platform/replies.ts';
 import type { Operation } from './operation.ts';
 
 const done = v.object({ part: v.string(), problem: v.nullable(v.string()), isLast: v.boolean() });

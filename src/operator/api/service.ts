@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { EmailAddress } from '../../platform/fields.ts';
-import { count, countUpTo, described, id, time } from '../../platform/replies.ts';
-import { accidentLevels } from '../../webhooks/notifications/types.ts';
+import { EmailAddress } from '../../core/platform/fields.ts';
+import { count, countUpTo, described, id, time } from '../../core/platform/replies.ts';
+import { accidentLevels } from '../../core/webhooks/notifications/types.ts';
 import {
   maxAccountsCounted,
   maxFailedCounted,

@@ -1,18 +1,18 @@
 import * as v from 'valibot';
-import { limitUpTo, TimeOrDay } from '../../platform/fields.ts';
-import { count, countUpTo, described, id, time } from '../../platform/replies.ts';
+import { limitUpTo, TimeOrDay } from '../../core/platform/fields.ts';
+import { count, countUpTo, described, id, time } from '../../core/platform/replies.ts';
 import {
   maxCallsPerSecond,
   maxReplayedPerCall,
   statuses,
   widestWindow,
-} from '../../webhooks/deliveries/policy.ts';
-import { Filters } from '../../webhooks/filters.ts';
+} from '../../core/webhooks/deliveries/policy.ts';
+import { Filters } from '../../core/webhooks/filters.ts';
 import {
   accidentLevels,
   EVENT_LEVEL,
   notificationTypes,
-} from '../../webhooks/notifications/types.ts';
+} from '../../core/webhooks/notifications/types.ts';
 import { type Operation, Uuid, wholeNumber } from './operation.ts';
 
 const callLimit = v.nullable(v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1 })));

@@ -5,21 +5,21 @@ import {
   changeAccount,
   operatorIn,
   suspendToDelete,
-} from '../../accounts/accounts.ts';
-import { audit } from '../../accounts/audit/write.ts';
-import { forgetTokens, revokeKeysOf } from '../../accounts/tokens/service.ts';
-import { recordChange } from '../../fleet/record-changes.ts';
-import { deleteDriverRow, takeConnection } from '../../fleet/remove.ts';
-import { type Database, excluded } from '../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { drivers, erasedDrivers } from '../../platform/db/schema/fleet.ts';
-import { deletions } from '../../platform/db/schema/jobs.ts';
-import { untilCachesExpire } from '../../platform/db/token-cache.ts';
-import { dayMs } from '../../platform/durations.ts';
-import { removePull } from '../../providers/store.ts';
-import { cancelPending, removeFanOuts } from '../../webhooks/deliveries/cancel.ts';
-import { untilNoCallStarts } from '../../webhooks/deliveries/send/in-flight.ts';
-import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../webhooks/remove.ts';
+} from '../../core/accounts/accounts.ts';
+import { audit } from '../../core/accounts/audit/write.ts';
+import { forgetTokens, revokeKeysOf } from '../../core/accounts/tokens/service.ts';
+import { recordChange } from '../../core/fleet/record-changes.ts';
+import { deleteDriverRow, takeConnection } from '../../core/fleet/remove.ts';
+import { type Database, excluded } from '../../core/platform/db/database.ts';
+import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
+import { drivers, erasedDrivers } from '../../core/platform/db/schema/fleet.ts';
+import { deletions } from '../../core/platform/db/schema/jobs.ts';
+import { untilCachesExpire } from '../../core/platform/db/token-cache.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import { cancelPending, removeFanOuts } from '../../core/webhooks/deliveries/cancel.ts';
+import { untilNoCallStarts } from '../../core/webhooks/deliveries/send/in-flight.ts';
+import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../core/webhooks/remove.ts';
+import { removePull } from '../../extras/providers/store.ts';
 import { type Deletion, selectDeletions, stepNames } from './run.ts';
 
 export const graceDays = 30;

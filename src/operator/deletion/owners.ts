@@ -11,8 +11,7 @@ import {
   sessions,
   signInLinks,
   tokens,
-} from '../../platform/db/schema/accounts.ts';
-import { evidence } from '../../platform/db/schema/evidence.ts';
+} from '../../core/platform/db/schema/accounts.ts';
 import {
   accidents,
   changes,
@@ -21,11 +20,9 @@ import {
   safetyEvents,
   trips,
   vehicles,
-} from '../../platform/db/schema/fleet.ts';
-import { archivedDays, exports } from '../../platform/db/schema/jobs.ts';
-import { connectLinks, pullRefusals, pulls } from '../../platform/db/schema/providers.ts';
-import { signInDomains, singleSignOn } from '../../platform/db/schema/single-sign-on.ts';
-import { eventCounting, eventCounts, eventCountsDue } from '../../platform/db/schema/trends.ts';
+} from '../../core/platform/db/schema/fleet.ts';
+import { archivedDays, exports } from '../../core/platform/db/schema/jobs.ts';
+import { connectLinks, pullRefusals, pulls } from '../../core/platform/db/schema/providers.ts';
 import {
   alertChannels,
   alertMessages,
@@ -37,7 +34,10 @@ import {
   webhookHealth,
   webhookHours,
   webhooks,
-} from '../../platform/db/schema/webhooks.ts';
+} from '../../core/platform/db/schema/webhooks.ts';
+import { evidence } from '../../extras/evidence/tables.ts';
+import { signInDomains, singleSignOn } from '../../extras/single-sign-on/tables.ts';
+import { eventCounting, eventCounts, eventCountsDue } from '../../extras/trends/tables.ts';
 
 /**
  * The column by which the rows of each table belong to an account: its id, or that of a connection, webhook or user of

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { type Database, type Statement, transaction } from '../../platform/db/database.ts';
-import { hasIdIn } from '../../platform/db/has-id.ts';
-import { openDatabase } from '../../platform/db/system.ts';
+import { type Database, type Statement, transaction } from '../../core/platform/db/database.ts';
+import { hasIdIn } from '../../core/platform/db/has-id.ts';
+import { openDatabase } from '../../core/platform/db/system.ts';
 import { type Table, tables } from './tables.ts';
 
 /** The tables whose ids lead to an account by their `account_id`. */

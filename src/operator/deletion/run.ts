@@ -1,32 +1,38 @@
 import { and, eq, getTableColumns, isNotNull, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
-import { deleteAccountRow } from '../../accounts/accounts.ts';
-import { removeTokens } from '../../accounts/tokens/service.ts';
-import { eraseFromArchive, removeArchive } from '../../fleet/archive/remove.ts';
-import { ofConnection, ofDriver, onTrips, removeEvidence } from '../../fleet/evidence/remove.ts';
-import { removeExports } from '../../fleet/exports/run.ts';
-import { type Action, recordChange } from '../../fleet/record-changes.ts';
+import { deleteAccountRow } from '../../core/accounts/accounts.ts';
+import { removeTokens } from '../../core/accounts/tokens/service.ts';
+import { type Action, recordChange } from '../../core/fleet/record-changes.ts';
 import {
   type Alongside,
   deleteConnectionRow,
   eraseRecipient,
   eraseReferences,
   removeRecords,
-} from '../../fleet/remove.ts';
-import { removeMarks } from '../../fleet/trends/job.ts';
-import { type Database, type Statement, transaction } from '../../platform/db/database.ts';
-import { accounts } from '../../platform/db/schema/accounts.ts';
-import { erasedDrivers } from '../../platform/db/schema/fleet.ts';
-import { deletions } from '../../platform/db/schema/jobs.ts';
-import { openDatabase } from '../../platform/db/system.ts';
-import { minuteMs } from '../../platform/durations.ts';
-import { type Budget, inSteps, isLeft, newBudget, within } from '../../platform/jobs/budget.ts';
-import { described, fault } from '../../platform/log.ts';
-import { eraseAnswers, removeDeliveries } from '../../webhooks/deliveries/cancel.ts';
-import { claimedUntilOf } from '../../webhooks/deliveries/send/in-flight.ts';
+} from '../../core/fleet/remove.ts';
+import { type Database, type Statement, transaction } from '../../core/platform/db/database.ts';
+import { accounts } from '../../core/platform/db/schema/accounts.ts';
+import { erasedDrivers } from '../../core/platform/db/schema/fleet.ts';
+import { deletions } from '../../core/platform/db/schema/jobs.ts';
+import { openDatabase } from '../../core/platform/db/system.ts';
+import { minuteMs } from '../../core/platform/durations.ts';
+import {
+  type Budget,
+  inSteps,
+  isLeft,
+  newBudget,
+  within,
+} from '../../core/platform/jobs/budget.ts';
+import { described, fault } from '../../core/platform/log.ts';
+import { eraseAnswers, removeDeliveries } from '../../core/webhooks/deliveries/cancel.ts';
+import { claimedUntilOf } from '../../core/webhooks/deliveries/send/in-flight.ts';
 import {
   eraseRecipient as eraseFromNotifications,
   removeNotifications,
-} from '../../webhooks/notifications/remove.ts';
+} from '../../core/webhooks/notifications/remove.ts';
+import { eraseFromArchive, removeArchive } from '../../extras/archive/remove.ts';
+import { ofConnection, ofDriver, onTrips, removeEvidence } from '../../extras/evidence/remove.ts';
+import { removeExports } from '../../extras/exports/run.ts';
+import { removeMarks } from '../../extras/trends/job.ts';
 import { maxListed } from '../api/operation.ts';
 import { throughRows } from './rows.ts';
 

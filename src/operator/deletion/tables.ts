@@ -1,6 +1,6 @@
 import { getTableName } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { indexesOn, keyOf } from '../../platform/db/keys.ts';
+import { indexesOn, keyOf } from '../../core/platform/db/keys.ts';
 import { owners } from './owners.ts';
 
 /** A table with rows of accounts, by the names of its columns. */

@@ -1,8 +1,8 @@
-import { createAccount, operatorIn } from '../../accounts/accounts.ts';
-import { ingest } from '../../ingest/service.ts';
-import { newId } from '../../platform/db/ids.ts';
-import { type Around, through } from '../../platform/db/through.ts';
-import { createConnection } from '../../webhooks/coverage.ts';
+import { createAccount, operatorIn } from '../../core/accounts/accounts.ts';
+import { ingest } from '../../core/ingest/service.ts';
+import { newId } from '../../core/platform/db/ids.ts';
+import { type Around, through } from '../../core/platform/db/through.ts';
+import { createConnection } from '../../core/webhooks/coverage.ts';
 import { deleteAccount } from '../deletion/accept.ts';
 
 /** How long D1 works on ingesting so many events, in ms by its own clock, in an account that is deleted again. */

@@ -1,26 +1,26 @@
 import { and, eq, exists, ne, not } from 'drizzle-orm';
-import { deletedAccountId, leaveTo, setAccount } from '../../accounts/accounts.ts';
-import { provenDomains } from '../../accounts/single-sign-on.ts';
-import { bucketOf, folderOf } from '../../fleet/archive/bucket.ts';
-import { evidenceFolder } from '../../fleet/evidence/evidence.ts';
-import { exportFolder } from '../../fleet/exports/files.ts';
-import { archiveKinds } from '../../fleet/lists/registry.ts';
-import { partHeader } from '../../platform/cells.ts';
-import { config } from '../../platform/config.ts';
-import { checksum } from '../../platform/crypto.ts';
+import { deletedAccountId, leaveTo, setAccount } from '../../core/accounts/accounts.ts';
+import { archiveKinds } from '../../core/fleet/lists/registry.ts';
+import { partHeader } from '../../core/platform/cells.ts';
+import { config } from '../../core/platform/config.ts';
+import { checksum } from '../../core/platform/crypto.ts';
 import {
   type Database,
   refuseUnless,
   type Statements,
   transaction,
-} from '../../platform/db/database.ts';
-import { newId } from '../../platform/db/ids.ts';
-import { accounts } from '../../platform/db/schema/accounts.ts';
-import { deletions } from '../../platform/db/schema/jobs.ts';
-import { openDatabase } from '../../platform/db/system.ts';
-import { invalid, Refusal } from '../../platform/errors.ts';
-import { leaseMs } from '../../platform/jobs/lease.ts';
-import { resumeWebhooks, stopWebhooks } from '../../webhooks/remove.ts';
+} from '../../core/platform/db/database.ts';
+import { newId } from '../../core/platform/db/ids.ts';
+import { accounts } from '../../core/platform/db/schema/accounts.ts';
+import { deletions } from '../../core/platform/db/schema/jobs.ts';
+import { openDatabase } from '../../core/platform/db/system.ts';
+import { invalid, Refusal } from '../../core/platform/errors.ts';
+import { leaseMs } from '../../core/platform/jobs/lease.ts';
+import { resumeWebhooks, stopWebhooks } from '../../core/webhooks/remove.ts';
+import { bucketOf, folderOf } from '../../extras/archive/bucket.ts';
+import { evidenceFolder } from '../../extras/evidence/evidence.ts';
+import { exportFolder } from '../../extras/exports/files.ts';
+import { provenDomains } from '../../extras/single-sign-on/single-sign-on.ts';
 import type { NewMove } from '../api/moves.ts';
 import { countRows, nextRows } from '../deletion/rows.ts';
 import { removeCopy } from '../deletion/run.ts';

@@ -1,8 +1,8 @@
-import { listAddresses } from '../../accounts/people.ts';
-import { findEvidence } from '../../fleet/evidence/evidence.ts';
-import { findItem } from '../../fleet/find.ts';
-import { type Context, orNotFound } from '../../platform/http/context.ts';
-import { capital } from '../../platform/text.ts';
+import { listAddresses } from '../../core/accounts/people.ts';
+import { findItem } from '../../core/fleet/find.ts';
+import { type Context, orNotFound } from '../../core/platform/http/context.ts';
+import { capital } from '../../core/platform/text.ts';
+import { findEvidence } from '../../extras/evidence/evidence.ts';
 import { NobodyNotified } from '../connections/health.tsx';
 import { WhoWasNotified } from '../events/notified.tsx';
 import { accidentsWithVehicles } from '../read/named-lists.ts';

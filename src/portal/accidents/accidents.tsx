@@ -1,6 +1,6 @@
-import { accidents, unassigned } from '../../fleet/lists/accidents.ts';
-import { vinOf } from '../../fleet/lists/vin.ts';
-import { levelNames } from '../../webhooks/notifications/types.ts';
+import { accidents, unassigned } from '../../core/fleet/lists/accidents.ts';
+import { vinOf } from '../../core/fleet/lists/vin.ts';
+import { levelNames } from '../../core/webhooks/notifications/types.ts';
 import { type Accident, accidentsWithVehicles } from '../read/named-lists.ts';
 import { accidentColumns } from '../ui/columns.tsx';
 import type { Search } from '../ui/filters.tsx';

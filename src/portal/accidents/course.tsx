@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
-import { findItem, findReferences } from '../../fleet/find.ts';
-import { matchFleet } from '../../fleet/search.ts';
-import { dayMs, hourMs, minuteMs } from '../../platform/durations.ts';
-import { type Context, orNotFound } from '../../platform/http/context.ts';
+import { findItem, findReferences } from '../../core/fleet/find.ts';
+import { matchFleet } from '../../core/fleet/search.ts';
+import { dayMs, hourMs, minuteMs } from '../../core/platform/durations.ts';
+import { type Context, orNotFound } from '../../core/platform/http/context.ts';
 import {
   type Accident,
   accidentsWithVehicles,

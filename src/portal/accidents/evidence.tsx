@@ -1,9 +1,9 @@
 import { makeZip } from 'client-zip';
-import { findEvidence, openEvidence, openFile } from '../../fleet/evidence/evidence.ts';
-import type { EvidenceFile } from '../../fleet/evidence/schema.ts';
-import type { Context } from '../../platform/http/context.ts';
-import { storedFile } from '../../platform/http/stored-file.ts';
-import { capital, counted, sizeInWords } from '../../platform/text.ts';
+import type { Context } from '../../core/platform/http/context.ts';
+import { storedFile } from '../../core/platform/http/stored-file.ts';
+import { capital, counted, sizeInWords } from '../../core/platform/text.ts';
+import { findEvidence, openEvidence, openFile } from '../../extras/evidence/evidence.ts';
+import type { EvidenceFile } from '../../extras/evidence/schema.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Panel, State } from '../ui/parts.tsx';
 import { accidentPath, idIn } from '../ui/records.tsx';

@@ -1,8 +1,13 @@
 import * as v from 'valibot';
-import { type Handling, handleAccident, handlings, maxNote } from '../../fleet/accidents/write.ts';
-import { Refusal } from '../../platform/errors.ts';
-import { Line } from '../../platform/fields.ts';
-import type { Context } from '../../platform/http/context.ts';
+import {
+  type Handling,
+  handleAccident,
+  handlings,
+  maxNote,
+} from '../../core/fleet/accidents/write.ts';
+import { Refusal } from '../../core/platform/errors.ts';
+import { Line } from '../../core/platform/fields.ts';
+import type { Context } from '../../core/platform/http/context.ts';
 import type { Accident } from '../read/named-lists.ts';
 import { Submit } from '../ui/buttons.tsx';
 import { choice, drawn, handles, line } from '../ui/fields.tsx';

@@ -1,4 +1,4 @@
-import { levelNames } from '../../webhooks/notifications/types.ts';
+import { levelNames } from '../../core/webhooks/notifications/types.ts';
 import type { Accident } from '../read/named-lists.ts';
 import { spanInWords, Time } from '../ui/time.tsx';
 

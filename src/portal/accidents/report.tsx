@@ -1,5 +1,5 @@
-import { type Context, seeOther } from '../../platform/http/context.ts';
-import { findReport } from '../../providers/report.ts';
+import { type Context, seeOther } from '../../core/platform/http/context.ts';
+import { findReport } from '../../extras/providers/report.ts';
 import type { Accident } from '../read/named-lists.ts';
 import { Panel, State } from '../ui/parts.tsx';
 import { accidentPath, reportPath } from '../ui/records.tsx';

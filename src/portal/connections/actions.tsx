@@ -1,14 +1,19 @@
-import { issueToken } from '../../accounts/tokens/service.ts';
+import { issueToken } from '../../core/accounts/tokens/service.ts';
 import {
   connectionName,
   findConnection,
   mapIncidentLabel,
   updateConnection,
-} from '../../fleet/connections.ts';
+} from '../../core/fleet/connections.ts';
+import { by, type Context, inPath } from '../../core/platform/http/context.ts';
+import {
+  pausePull,
+  pullNow,
+  resumePull,
+  setWebhookSecret,
+} from '../../extras/providers/connect.ts';
+import { pullSummary } from '../../extras/providers/status.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
-import { by, type Context, inPath } from '../../platform/http/context.ts';
-import { pausePull, pullNow, resumePull, setWebhookSecret } from '../../providers/connect.ts';
-import { pullSummary } from '../../providers/status.ts';
 import { expiryIn } from '../settings/tokens.tsx';
 import { savesExternalId } from '../ui/external-id.tsx';
 import { confirmed, handles } from '../ui/fields.tsx';

@@ -1,19 +1,19 @@
 import { type Child, useContext } from 'hono/jsx';
 import * as v from 'valibot';
-import { connectionName } from '../../fleet/connections.ts';
-import type { FieldError } from '../../platform/errors.ts';
-import { AtMost, Name } from '../../platform/fields.ts';
-import { by, type Context } from '../../platform/http/context.ts';
+import { connectionName } from '../../core/fleet/connections.ts';
+import type { FieldError } from '../../core/platform/errors.ts';
+import { AtMost, Name } from '../../core/platform/fields.ts';
+import { by, type Context } from '../../core/platform/http/context.ts';
+import type { CoveredConnection } from '../../core/webhooks/coverage.ts';
 import {
   connectProvider,
   type NewPull,
   replaceCredential,
   usualHistoryDays,
-} from '../../providers/connect.ts';
-import type { Connector } from '../../providers/connector.ts';
-import { credentialFrom, inputsOf, maxCredential } from '../../providers/credential.ts';
-import { connectorOf, connectors } from '../../providers/registry.ts';
-import type { CoveredConnection } from '../../webhooks/coverage.ts';
+} from '../../extras/providers/connect.ts';
+import type { Connector } from '../../extras/providers/connector.ts';
+import { credentialFrom, inputsOf, maxCredential } from '../../extras/providers/credential.ts';
+import { connectorOf, connectors } from '../../extras/providers/registry.ts';
 import { Icon } from '../ui/buttons.tsx';
 import { choice, drawn, formPage, line, radios, valuesIn } from '../ui/fields.tsx';
 import { Buttons, Form, type Offered } from '../ui/forms.tsx';

@@ -1,22 +1,22 @@
 import * as v from 'valibot';
-import { withCell } from '../../accounts/secrets.ts';
-import { listTokens } from '../../accounts/tokens/service.ts';
-import { connectionName } from '../../fleet/connections.ts';
+import { withCell } from '../../core/accounts/secrets.ts';
+import { listTokens } from '../../core/accounts/tokens/service.ts';
+import { connectionName } from '../../core/fleet/connections.ts';
 import {
   connectionRecords,
   maxRecordsCounted,
   type RecordCount,
   unmappedWords,
-} from '../../fleet/counts.ts';
-import { config } from '../../platform/config.ts';
-import { dayMs } from '../../platform/durations.ts';
-import { by, type Context, orNotFound } from '../../platform/http/context.ts';
-import { capital, cappedCount, counted } from '../../platform/text.ts';
-import { connectorOf } from '../../providers/registry.ts';
-import { type PullStatus, pullStatus } from '../../providers/status.ts';
-import { refusalsKept } from '../../providers/store.ts';
-import { type CoveredConnection, findCovered } from '../../webhooks/coverage.ts';
-import { newsMs } from '../../webhooks/notifications/types.ts';
+} from '../../core/fleet/counts.ts';
+import { config } from '../../core/platform/config.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
+import { capital, cappedCount, counted } from '../../core/platform/text.ts';
+import { type CoveredConnection, findCovered } from '../../core/webhooks/coverage.ts';
+import { newsMs } from '../../core/webhooks/notifications/types.ts';
+import { connectorOf } from '../../extras/providers/registry.ts';
+import { type PullStatus, pullStatus } from '../../extras/providers/status.ts';
+import { refusalsKept } from '../../extras/providers/store.ts';
 import { LinkButton, MoreActions, PostButton, Submit } from '../ui/buttons.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
 import { drawn, line } from '../ui/fields.tsx';

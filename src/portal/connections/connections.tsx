@@ -3,16 +3,16 @@ import {
   connectionName,
   findConnection,
   sliceConnections,
-} from '../../fleet/connections.ts';
+} from '../../core/fleet/connections.ts';
 import {
   type ConnectionActivity,
   connectionActivity,
   maxCountedInList,
-} from '../../fleet/counts.ts';
-import { by, type Context, orNotFound } from '../../platform/http/context.ts';
-import { cappedCount, counted } from '../../platform/text.ts';
-import { connectorOf } from '../../providers/registry.ts';
-import { type PullSummary, pullSummaries, pullSummary } from '../../providers/status.ts';
+} from '../../core/fleet/counts.ts';
+import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
+import { cappedCount, counted } from '../../core/platform/text.ts';
+import { connectorOf } from '../../extras/providers/registry.ts';
+import { type PullSummary, pullSummaries, pullSummary } from '../../extras/providers/status.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import { page } from '../ui/layout.tsx';

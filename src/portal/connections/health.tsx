@@ -1,9 +1,9 @@
-import type { Connection } from '../../fleet/connections.ts';
-import { capital, percent } from '../../platform/text.ts';
-import { adviceFor, type FeedName } from '../../providers/connector.ts';
-import { connectorOf } from '../../providers/registry.ts';
-import type { PullSummary } from '../../providers/status.ts';
-import { uncovered } from '../../webhooks/coverage.ts';
+import type { Connection } from '../../core/fleet/connections.ts';
+import { capital, percent } from '../../core/platform/text.ts';
+import { uncovered } from '../../core/webhooks/coverage.ts';
+import { adviceFor, type FeedName } from '../../extras/providers/connector.ts';
+import { connectorOf } from '../../extras/providers/registry.ts';
+import type { PullSummary } from '../../extras/providers/status.ts';
 import { PostButton } from '../ui/buttons.tsx';
 import type { IconName } from '../ui/icon-names.ts';
 import { type Mood, Note, State } from '../ui/parts.tsx';

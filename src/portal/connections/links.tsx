@@ -1,7 +1,7 @@
-import { dayMs } from '../../platform/durations.ts';
-import { Name } from '../../platform/fields.ts';
-import { by, type Context, orNotFound, seeOther } from '../../platform/http/context.ts';
-import { limit, limitByAddress } from '../../platform/http/limits.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import { Name } from '../../core/platform/fields.ts';
+import { by, type Context, orNotFound, seeOther } from '../../core/platform/http/context.ts';
+import { limit, limitByAddress } from '../../core/platform/http/limits.ts';
 import {
   type ConnectLink,
   connectByLink,
@@ -13,7 +13,7 @@ import {
   openLink,
   revokeLink,
   withdraw,
-} from '../../providers/links.ts';
+} from '../../extras/providers/links.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { confirmed, FormPanel, handles, line } from '../ui/fields.tsx';
 import { page } from '../ui/layout.tsx';

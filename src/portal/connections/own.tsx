@@ -1,13 +1,17 @@
 import * as v from 'valibot';
-import { type CreatedToken, issueToken, maxIngestKeys } from '../../accounts/tokens/service.ts';
+import {
+  type CreatedToken,
+  issueToken,
+  maxIngestKeys,
+} from '../../core/accounts/tokens/service.ts';
 import {
   type Connection,
   connectionName,
   newConnection as connectionOf,
-} from '../../fleet/connections.ts';
-import { Name } from '../../platform/fields.ts';
-import type { Context } from '../../platform/http/context.ts';
-import { addWithWebhooks } from '../../webhooks/coverage.ts';
+} from '../../core/fleet/connections.ts';
+import { Name } from '../../core/platform/fields.ts';
+import type { Context } from '../../core/platform/http/context.ts';
+import { addWithWebhooks } from '../../core/webhooks/coverage.ts';
 import { NewToken, newToken, tokenColumns } from '../settings/tokens.tsx';
 import { FormPanel, formPage, line } from '../ui/fields.tsx';
 import { secretPage } from '../ui/secret.tsx';

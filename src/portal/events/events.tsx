@@ -1,9 +1,9 @@
-import { findAcross } from '../../fleet/archive/lists.ts';
-import { findReferences } from '../../fleet/find.ts';
-import { incidentTypes } from '../../fleet/incidents/types.ts';
-import { safetyEvents } from '../../fleet/lists/safety-events.ts';
-import { by, type Context, orNotFound } from '../../platform/http/context.ts';
-import { may } from '../../platform/roles.ts';
+import { findReferences } from '../../core/fleet/find.ts';
+import { incidentTypes } from '../../core/fleet/incidents/types.ts';
+import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
+import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
+import { may } from '../../core/platform/roles.ts';
+import { findAcross } from '../../extras/archive/lists.ts';
 import { eventsWithDrivers, type NamedEvent } from '../read/named-lists.ts';
 import { whoWasNotified } from '../read/notified.ts';
 import { column } from '../ui/columns.tsx';

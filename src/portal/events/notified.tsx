@@ -1,12 +1,12 @@
-import { duration } from '../../platform/text.ts';
-import type { Alerted } from '../../webhooks/alerts/alerted.ts';
-import { briefly } from '../../webhooks/alerts/words.ts';
+import { duration } from '../../core/platform/text.ts';
 import {
   type DeliveryOfEvent,
   maxOfEvent,
   type Notified,
-} from '../../webhooks/deliveries/read/find.ts';
-import { EVENT_LEVEL, levelNames } from '../../webhooks/notifications/types.ts';
+} from '../../core/webhooks/deliveries/read/find.ts';
+import { EVENT_LEVEL, levelNames } from '../../core/webhooks/notifications/types.ts';
+import type { Alerted } from '../../extras/alerts/alerted.ts';
+import { briefly } from '../../extras/alerts/words.ts';
 import { Icon } from '../ui/buttons.tsx';
 import { Level, Status } from '../ui/parts.tsx';
 import { type Column, TablePanel } from '../ui/table.tsx';

@@ -1,12 +1,12 @@
 import type { Child } from 'hono/jsx';
-import { countByRisk, maxRisksCounted, type RiskCount } from '../../fleet/counts.ts';
-import { setVehicleExternalId } from '../../fleet/external-ids.ts';
-import { findItem, findReferences } from '../../fleet/find.ts';
-import { drivers } from '../../fleet/lists/drivers.ts';
-import type { List } from '../../fleet/lists/list.ts';
-import { vehicles } from '../../fleet/lists/vehicles.ts';
-import { by, type Context, orNotFound } from '../../platform/http/context.ts';
-import { capital } from '../../platform/text.ts';
+import { countByRisk, maxRisksCounted, type RiskCount } from '../../core/fleet/counts.ts';
+import { findItem, findReferences } from '../../core/fleet/find.ts';
+import { drivers } from '../../core/fleet/lists/drivers.ts';
+import type { List } from '../../core/fleet/lists/list.ts';
+import { vehicles } from '../../core/fleet/lists/vehicles.ts';
+import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
+import { capital } from '../../core/platform/text.ts';
+import { setVehicleExternalId } from '../../extras/external-ids/external-ids.ts';
 import * as named from '../read/named-lists.ts';
 import { RiskChart } from '../ui/chart.tsx';
 import {

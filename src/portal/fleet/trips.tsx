@@ -1,8 +1,8 @@
-import { findAcross } from '../../fleet/archive/lists.ts';
-import { findReferences } from '../../fleet/find.ts';
-import { trips } from '../../fleet/lists/trips.ts';
-import { dayMs } from '../../platform/durations.ts';
-import { by, type Context, orNotFound } from '../../platform/http/context.ts';
+import { findReferences } from '../../core/fleet/find.ts';
+import { trips } from '../../core/fleet/lists/trips.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
+import { findAcross } from '../../extras/archive/lists.ts';
 import {
   eventsWithDrivers,
   type NamedTrip,

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { counted } from '../../platform/text.ts';
+import { counted } from '../../core/platform/text.ts';
 import { maxCounted } from '../read/attention.ts';
 import type { LatestEvent, OpenAccident } from '../read/overview.ts';
 import { Empty, EventState, Level, Panel } from '../ui/parts.tsx';

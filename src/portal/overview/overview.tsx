@@ -1,9 +1,9 @@
 import { getCookie, setCookie } from 'hono/cookie';
-import type { Span } from '../../fleet/trends/read.ts';
-import { quarterMs } from '../../platform/durations.ts';
-import { by, type Context, seeOther } from '../../platform/http/context.ts';
-import { percent, waitInWords } from '../../platform/text.ts';
-import { maxTimed, percentile, type Waits } from '../../webhooks/deliveries/read/times.ts';
+import { quarterMs } from '../../core/platform/durations.ts';
+import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
+import { percent, waitInWords } from '../../core/platform/text.ts';
+import { maxTimed, percentile, type Waits } from '../../core/webhooks/deliveries/read/times.ts';
+import type { Span } from '../../extras/trends/read.ts';
 import { readOverview } from '../read/overview.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/parts.tsx';

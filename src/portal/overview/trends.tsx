@@ -1,10 +1,10 @@
+import { capital, percent } from '../../core/platform/text.ts';
 import type {
   Affected as AffectedItem,
   DayCount,
   Span,
   TypeCount,
-} from '../../fleet/trends/read.ts';
-import { capital, percent } from '../../platform/text.ts';
+} from '../../extras/trends/read.ts';
 import { RiskChart } from '../ui/chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';
 import { TablePanel } from '../ui/table.tsx';

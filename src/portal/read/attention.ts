@@ -1,8 +1,8 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { firstIdAt } from '../../platform/db/ids.ts';
-import { dayMs } from '../../platform/durations.ts';
-import { isWithdrawn } from '../../providers/connect.ts';
-import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
+import { firstIdAt } from '../../core/platform/db/ids.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
+import { isWithdrawn } from '../../extras/providers/connect.ts';
 
 /** What needs attention, as the menu counts it. `maxCounted` means that many or more. */
 export type Attention = { accidents: number; connections: number; webhooks: number };

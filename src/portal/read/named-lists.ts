@@ -1,14 +1,14 @@
 import { and, inArray, sql } from 'drizzle-orm';
-import { readAcross } from '../../fleet/archive/lists.ts';
-import { accidentsByState } from '../../fleet/lists/accidents.ts';
-import type { List } from '../../fleet/lists/list.ts';
-import { safetyEvents } from '../../fleet/lists/safety-events.ts';
-import { trips } from '../../fleet/lists/trips.ts';
-import { type ListRequest, readList } from '../../fleet/service.ts';
-import { jsonList } from '../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import * as stored from '../../platform/db/schema/fleet.ts';
-import { timestamp } from '../../platform/fields.ts';
+import { accidentsByState } from '../../core/fleet/lists/accidents.ts';
+import type { List } from '../../core/fleet/lists/list.ts';
+import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
+import { trips } from '../../core/fleet/lists/trips.ts';
+import { type ListRequest, readList } from '../../core/fleet/service.ts';
+import { jsonList } from '../../core/platform/db/database.ts';
+import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
+import * as stored from '../../core/platform/db/schema/fleet.ts';
+import { timestamp } from '../../core/platform/fields.ts';
+import { readAcross } from '../../extras/archive/lists.ts';
 
 /** References by id, such as `driverId`, that get a name, such as `driverName`. */
 type Named = 'driver' | 'vehicle';

@@ -1,6 +1,10 @@
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { type Alerted, selectAlerted } from '../../webhooks/alerts/alerted.ts';
-import { type Notified, notifiedOf, selectNotified } from '../../webhooks/deliveries/read/find.ts';
+import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
+import {
+  type Notified,
+  notifiedOf,
+  selectNotified,
+} from '../../core/webhooks/deliveries/read/find.ts';
+import { type Alerted, selectAlerted } from '../../extras/alerts/alerted.ts';
 
 /** Who was notified of an event or accident: webhooks, and the people and channels that have alerts. */
 export async function whoWasNotified(

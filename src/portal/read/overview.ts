@@ -1,19 +1,19 @@
 import { and, desc, eq, gt, gte, inArray, not, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import { selectLatest } from '../../fleet/changes/feed.ts';
-import * as trends from '../../fleet/trends/read.ts';
-import { eventsOf, recountLive } from '../../fleet/trends/recount.ts';
-import type { Database } from '../../platform/db/database.ts';
-import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { hasId } from '../../platform/db/has-id.ts';
-import { connections } from '../../platform/db/schema/accounts.ts';
-import { safetyEvents } from '../../platform/db/schema/fleet.ts';
-import { eventCounts } from '../../platform/db/schema/trends.ts';
-import { hourMs, quarterMs } from '../../platform/durations.ts';
-import { isWithdrawn, needsCover } from '../../providers/connect.ts';
-import { isCovered, recipientOf } from '../../webhooks/coverage.ts';
-import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
-import { maxTimed, selectTimes, waitsIn } from '../../webhooks/deliveries/read/times.ts';
+import type { Database } from '../../core/platform/db/database.ts';
+import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
+import { hasId } from '../../core/platform/db/has-id.ts';
+import { connections } from '../../core/platform/db/schema/accounts.ts';
+import { safetyEvents } from '../../core/platform/db/schema/fleet.ts';
+import { hourMs, quarterMs } from '../../core/platform/durations.ts';
+import { isCovered, recipientOf } from '../../core/webhooks/coverage.ts';
+import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
+import { maxTimed, selectTimes, waitsIn } from '../../core/webhooks/deliveries/read/times.ts';
+import { selectLatest } from '../../extras/changes/feed.ts';
+import { isWithdrawn, needsCover } from '../../extras/providers/connect.ts';
+import * as trends from '../../extras/trends/read.ts';
+import { eventsOf, recountLive } from '../../extras/trends/recount.ts';
+import { eventCounts } from '../../extras/trends/tables.ts';
 import { ailingWebhooks, failedOf, maxCounted } from './attention.ts';
 
 /** All data of the overview in one round trip. Counts the last hours first; a job counts earlier ones. */

@@ -1,7 +1,7 @@
-import { config } from '../../platform/config.ts';
-import { checksum, hasChecksum } from '../../platform/crypto.ts';
-import { Refusal } from '../../platform/errors.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { config } from '../../core/platform/config.ts';
+import { checksum, hasChecksum } from '../../core/platform/crypto.ts';
+import { Refusal } from '../../core/platform/errors.ts';
+import type { Context } from '../../core/platform/http/context.ts';
 import { readVersion, type Watched } from '../read/session.ts';
 import { sessionHashOf } from './session.ts';
 

@@ -1,9 +1,9 @@
 import type { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { Refusal } from '../../platform/errors.ts';
-import type { App, Context } from '../../platform/http/context.ts';
-import { limit } from '../../platform/http/limits.ts';
-import { may, type Role } from '../../platform/roles.ts';
+import { Refusal } from '../../core/platform/errors.ts';
+import type { App, Context } from '../../core/platform/http/context.ts';
+import { limit } from '../../core/platform/http/limits.ts';
+import { may, type Role } from '../../core/platform/roles.ts';
 
 type RoleOf = (method: string, address: string) => Role | undefined;
 

@@ -1,6 +1,6 @@
 import { createMiddleware } from 'hono/factory';
-import { Refusal } from '../../platform/errors.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import { Refusal } from '../../core/platform/errors.ts';
+import type { App, Context } from '../../core/platform/http/context.ts';
 
 /**
  * Refuses changes unless the browser says, in `Origin` or in `Sec-Fetch-Site`, which no page can forge, that

@@ -1,17 +1,17 @@
 import { deleteCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
-import { refuseIfMoved } from '../../accounts/accounts.ts';
-import { isSecret, secretIn, withCell } from '../../accounts/secrets.ts';
-import { sessionMs } from '../../accounts/sessions.ts';
-import { hashToken } from '../../accounts/tokens/format.ts';
-import { refuseInactive } from '../../platform/db/guard.ts';
-import { type App, type Context, seeOther } from '../../platform/http/context.ts';
-import { limit } from '../../platform/http/limits.ts';
+import { refuseIfMoved } from '../../core/accounts/accounts.ts';
+import { isSecret, secretIn, withCell } from '../../core/accounts/secrets.ts';
+import { sessionMs } from '../../core/accounts/sessions.ts';
+import { hashToken } from '../../core/accounts/tokens/format.ts';
+import { refuseInactive } from '../../core/platform/db/guard.ts';
+import { type App, type Context, seeOther } from '../../core/platform/http/context.ts';
+import { limit } from '../../core/platform/http/limits.ts';
 import {
   cookieOptions,
   sessionCookie,
   sessionCookieOf,
-} from '../../platform/http/session-cookie.ts';
+} from '../../core/platform/http/session-cookie.ts';
 import { findSession, type Session, type Watched } from '../read/session.ts';
 
 declare module 'hono' {

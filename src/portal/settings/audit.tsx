@@ -1,7 +1,7 @@
-import { type Entry, listAudit } from '../../accounts/audit/list.ts';
-import { auditDays } from '../../accounts/audit/prune.ts';
-import type { Context } from '../../platform/http/context.ts';
-import { capital } from '../../platform/text.ts';
+import { type Entry, listAudit } from '../../core/accounts/audit/list.ts';
+import { auditDays } from '../../core/accounts/audit/prune.ts';
+import type { Context } from '../../core/platform/http/context.ts';
+import { capital } from '../../core/platform/text.ts';
 import { page } from '../ui/layout.tsx';
 import { type Column, sliceOn, TablePanel } from '../ui/table.tsx';
 import { Time } from '../ui/time.tsx';

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import * as exporting from '../../fleet/exports/exports.ts';
-import { config } from '../../platform/config.ts';
-import { dayMs } from '../../platform/durations.ts';
-import { invalid } from '../../platform/errors.ts';
-import { parse } from '../../platform/fields.ts';
-import { by, type Context, file } from '../../platform/http/context.ts';
-import { capital, counted, listed, sizeInWords } from '../../platform/text.ts';
+import { config } from '../../core/platform/config.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import { invalid } from '../../core/platform/errors.ts';
+import { parse } from '../../core/platform/fields.ts';
+import { by, type Context, file } from '../../core/platform/http/context.ts';
+import { capital, counted, listed, sizeInWords } from '../../core/platform/text.ts';
+import * as exporting from '../../extras/exports/exports.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { boxes, drawn, FormPanel, handles, line } from '../ui/fields.tsx';
 import type { Offered } from '../ui/forms.tsx';

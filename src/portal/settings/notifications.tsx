@@ -1,18 +1,18 @@
 import * as v from 'valibot';
-import { setPreferences } from '../../accounts/people.ts';
-import { config } from '../../platform/config.ts';
-import { by, type Context, inPath } from '../../platform/http/context.ts';
-import { capital } from '../../platform/text.ts';
-import { pausedAfterMs } from '../../webhooks/alerts/alerts.ts';
+import { setPreferences } from '../../core/accounts/people.ts';
+import { config } from '../../core/platform/config.ts';
+import { by, type Context, inPath } from '../../core/platform/http/context.ts';
+import { capital } from '../../core/platform/text.ts';
+import { Group } from '../../core/webhooks/filters.ts';
+import { pausedAfterMs } from '../../extras/alerts/alerts.ts';
 import {
   type Channel,
   channelKinds,
   maxChannels,
   parseChannel,
-} from '../../webhooks/alerts/channel-input.ts';
-import * as channels from '../../webhooks/alerts/channels.ts';
-import { findMailRule, type MailRule, setMailRule } from '../../webhooks/alerts/rules.ts';
-import { Group } from '../../webhooks/filters.ts';
+} from '../../extras/alerts/channel-input.ts';
+import * as channels from '../../extras/alerts/channels.ts';
+import { findMailRule, type MailRule, setMailRule } from '../../extras/alerts/rules.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import {
   box,

@@ -1,8 +1,8 @@
-import * as people from '../../accounts/people.ts';
-import { unlessOnlyByLink } from '../../accounts/single-sign-on.ts';
-import { Email } from '../../platform/fields.ts';
-import { by, type Context, inPath } from '../../platform/http/context.ts';
-import { type Role, roles } from '../../platform/roles.ts';
+import * as people from '../../core/accounts/people.ts';
+import { Email } from '../../core/platform/fields.ts';
+import { by, type Context, inPath } from '../../core/platform/http/context.ts';
+import { type Role, roles } from '../../core/platform/roles.ts';
+import { unlessOnlyByLink } from '../../extras/single-sign-on/single-sign-on.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { aRole, LinkButton, roleNames } from '../ui/buttons.tsx';
 import { choice, confirmed, FormPanel, formPage, handles, line, radios } from '../ui/fields.tsx';

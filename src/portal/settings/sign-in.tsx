@@ -1,16 +1,16 @@
 import * as v from 'valibot';
-import { proof } from '../../accounts/domain-checks.ts';
+import { invalid } from '../../core/platform/errors.ts';
+import { emailForm, Line } from '../../core/platform/fields.ts';
+import { type Context, seeOther } from '../../core/platform/http/context.ts';
+import { type Role, roles } from '../../core/platform/roles.ts';
+import { proof } from '../../extras/single-sign-on/domain-checks.ts';
 import {
   findProvider,
   findSingleSignOn,
   maxDomains,
   saveSingleSignOn,
-} from '../../accounts/single-sign-on.ts';
+} from '../../extras/single-sign-on/single-sign-on.ts';
 import { recordFor, recordName, textsAt } from '../../operator/sign-in-domains.ts';
-import { invalid } from '../../platform/errors.ts';
-import { emailForm, Line } from '../../platform/fields.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
-import { type Role, roles } from '../../platform/roles.ts';
 import {
   begin,
   redirectUri,

@@ -1,17 +1,17 @@
 import type { Child } from 'hono/jsx';
-import { SomeConnections } from '../../accounts/tokens/connections.ts';
+import { SomeConnections } from '../../core/accounts/tokens/connections.ts';
 import {
   type CreatedToken,
   findTokenById,
   issueToken,
   listTokens,
   revokeToken,
-} from '../../accounts/tokens/service.ts';
-import { connectionName, listConnections } from '../../fleet/connections.ts';
-import { dayMs } from '../../platform/durations.ts';
-import { Name } from '../../platform/fields.ts';
-import { by, type Context, inPath } from '../../platform/http/context.ts';
-import { listed } from '../../platform/text.ts';
+} from '../../core/accounts/tokens/service.ts';
+import { connectionName, listConnections } from '../../core/fleet/connections.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import { Name } from '../../core/platform/fields.ts';
+import { by, type Context, inPath } from '../../core/platform/http/context.ts';
+import { listed } from '../../core/platform/text.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import {
   boxes,

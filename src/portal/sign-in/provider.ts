@@ -1,14 +1,14 @@
 import * as oauth from 'oauth4webapi';
 import * as v from 'valibot';
-import type { Provider } from '../../accounts/single-sign-on.ts';
-import { hashToken } from '../../accounts/tokens/format.ts';
-import { receiverProblem } from '../../platform/address.ts';
-import { config } from '../../platform/config.ts';
-import { invalid, Refusal } from '../../platform/errors.ts';
-import { Email } from '../../platform/fields.ts';
-import { eitherWay, shown } from '../../platform/oauth-client.ts';
-import { parsedJson } from '../../providers/read.ts';
-import { beginningOf } from '../../webhooks/deliveries/send/call-once.ts';
+import { hashToken } from '../../core/accounts/tokens/format.ts';
+import { receiverProblem } from '../../core/platform/address.ts';
+import { config } from '../../core/platform/config.ts';
+import { invalid, Refusal } from '../../core/platform/errors.ts';
+import { Email } from '../../core/platform/fields.ts';
+import { eitherWay, shown } from '../../core/platform/oauth-client.ts';
+import { beginningOf } from '../../core/webhooks/deliveries/send/call-once.ts';
+import { parsedJson } from '../../extras/providers/read.ts';
+import type { Provider } from '../../extras/single-sign-on/single-sign-on.ts';
 
 /** How long each call of a provider may take, and how much it may return. */
 const timeoutMs = 5_000;

@@ -1,4 +1,4 @@
-import { isSecret, secretIn } from '../../accounts/secrets.ts';
+import { isSecret, secretIn } from '../../core/accounts/secrets.ts';
 import {
   createSignInLinks,
   linkMs,
@@ -6,16 +6,16 @@ import {
   signIn,
   signInUrl,
   signOut,
-} from '../../accounts/sessions.ts';
-import { findProvider, mustUseProvider } from '../../accounts/single-sign-on.ts';
-import { hashToken } from '../../accounts/tokens/format.ts';
-import { config } from '../../platform/config.ts';
-import { Email } from '../../platform/fields.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
-import { limit, limitByAddress, withinLimit } from '../../platform/http/limits.ts';
-import { fault } from '../../platform/log.ts';
-import { renderMail } from '../../platform/mail.ts';
-import { MailError, sendMail } from '../../platform/send-mail.ts';
+} from '../../core/accounts/sessions.ts';
+import { hashToken } from '../../core/accounts/tokens/format.ts';
+import { config } from '../../core/platform/config.ts';
+import { Email } from '../../core/platform/fields.ts';
+import { type Context, seeOther } from '../../core/platform/http/context.ts';
+import { limit, limitByAddress, withinLimit } from '../../core/platform/http/limits.ts';
+import { fault } from '../../core/platform/log.ts';
+import { renderMail } from '../../core/platform/mail.ts';
+import { MailError, sendMail } from '../../core/platform/send-mail.ts';
+import { findProvider, mustUseProvider } from '../../extras/single-sign-on/single-sign-on.ts';
 import { forgetSession, startSession } from '../session/session.ts';
 import { PostForm } from '../ui/buttons.tsx';
 import { drawn, handles, line } from '../ui/fields.tsx';

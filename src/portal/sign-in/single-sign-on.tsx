@@ -1,27 +1,27 @@
 import { deleteCookie, setCookie } from 'hono/cookie';
-import { refuseIfMoved } from '../../accounts/accounts.ts';
-import { secretIn, withCell } from '../../accounts/secrets.ts';
-import { signInByProvider, startAgain } from '../../accounts/sign-in-by-provider.ts';
-import {
-  domainOf,
-  findProvider,
-  type Provider,
-  providerSessionMs,
-} from '../../accounts/single-sign-on.ts';
-import { recordName, textsAt } from '../../operator/sign-in-domains.ts';
-import { encodeByProvider, providerHeader } from '../../platform/cells.ts';
-import { config } from '../../platform/config.ts';
-import { base64url, fromBase64url, seal, unseal } from '../../platform/crypto.ts';
-import { minuteMs } from '../../platform/durations.ts';
-import { invalid, refusalIn } from '../../platform/errors.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
-import { addressOf, limit } from '../../platform/http/limits.ts';
+import { refuseIfMoved } from '../../core/accounts/accounts.ts';
+import { secretIn, withCell } from '../../core/accounts/secrets.ts';
+import { encodeByProvider, providerHeader } from '../../core/platform/cells.ts';
+import { config } from '../../core/platform/config.ts';
+import { base64url, fromBase64url, seal, unseal } from '../../core/platform/crypto.ts';
+import { minuteMs } from '../../core/platform/durations.ts';
+import { invalid, refusalIn } from '../../core/platform/errors.ts';
+import { type Context, seeOther } from '../../core/platform/http/context.ts';
+import { addressOf, limit } from '../../core/platform/http/limits.ts';
 import {
   attemptCookie,
   attemptCookieOf,
   attemptsToForget,
   cookieOptions,
-} from '../../platform/http/session-cookie.ts';
+} from '../../core/platform/http/session-cookie.ts';
+import { signInByProvider, startAgain } from '../../extras/single-sign-on/sign-in-by-provider.ts';
+import {
+  domainOf,
+  findProvider,
+  type Provider,
+  providerSessionMs,
+} from '../../extras/single-sign-on/single-sign-on.ts';
+import { recordName, textsAt } from '../../operator/sign-in-domains.ts';
 import { startSession } from '../session/session.ts';
 import { page } from '../ui/layout.tsx';
 import { done } from '../ui/submit.ts';

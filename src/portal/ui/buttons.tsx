@@ -1,5 +1,5 @@
 import { type Child, useContext } from 'hono/jsx';
-import { may, type Role } from '../../platform/roles.ts';
+import { may, type Role } from '../../core/platform/roles.ts';
 import type { IconName } from './icon-names.ts';
 import { PageReader } from './reader.ts';
 

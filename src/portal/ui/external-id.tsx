@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { ExternalIdInput, maxExternalId } from '../../fleet/lists/resource.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { ExternalIdInput, maxExternalId } from '../../core/fleet/lists/resource.ts';
+import type { Context } from '../../core/platform/http/context.ts';
 import { FormPanel, handles, line } from './fields.tsx';
 import { done } from './submit.ts';
 

@@ -1,5 +1,5 @@
-import { type Context, seeOther } from '../../platform/http/context.ts';
-import { failureOf, headersOf, type ReportedFailure } from '../../platform/http/failures.ts';
+import { type Context, seeOther } from '../../core/platform/http/context.ts';
+import { failureOf, headersOf, type ReportedFailure } from '../../core/platform/http/failures.ts';
 import { neededBy } from '../session/rights.ts';
 import { askWho, LinkButton } from './buttons.tsx';
 import { page } from './layout.tsx';

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import * as v from 'valibot';
-import { parse } from '../../platform/fields.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { parse } from '../../core/platform/fields.ts';
+import type { Context } from '../../core/platform/http/context.ts';
 import { Allowed, Submit, type Weight } from './buttons.tsx';
 import { Buttons, Choice, Choices, Field, Form, type Offered } from './forms.tsx';
 import { type Head, page } from './layout.tsx';

@@ -1,8 +1,8 @@
-import { listAddresses } from '../../accounts/people.ts';
-import { type Connection, connectionName, listConnections } from '../../fleet/connections.ts';
-import { type Match, matchFleet, maxMatches } from '../../fleet/search.ts';
-import type { FieldError } from '../../platform/errors.ts';
-import { by, type Context } from '../../platform/http/context.ts';
+import { listAddresses } from '../../core/accounts/people.ts';
+import { type Connection, connectionName, listConnections } from '../../core/fleet/connections.ts';
+import { type Match, matchFleet, maxMatches } from '../../core/fleet/search.ts';
+import type { FieldError } from '../../core/platform/errors.ts';
+import { by, type Context } from '../../core/platform/http/context.ts';
 import { Icon, Submit } from './buttons.tsx';
 import { Field, type Offered, offered } from './forms.tsx';
 import { timeZoneOf } from './layout.tsx';

@@ -1,9 +1,9 @@
 import { getCookie } from 'hono/cookie';
 import { html } from 'hono/html';
 import { type Child, useContext } from 'hono/jsx';
-import { config } from '../../platform/config.ts';
-import type { Context } from '../../platform/http/context.ts';
-import { type ReportedFailure, statusOf } from '../../platform/http/failures.ts';
+import { config } from '../../core/platform/config.ts';
+import type { Context } from '../../core/platform/http/context.ts';
+import { type ReportedFailure, statusOf } from '../../core/platform/http/failures.ts';
 import { maxCounted } from '../read/attention.ts';
 import type { Session } from '../read/session.ts';
 import { versionPath } from '../session/page-version.ts';

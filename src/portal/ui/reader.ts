@@ -1,7 +1,7 @@
 import { createContext } from 'hono/jsx';
-import type { Units } from '../../accounts/accounts.ts';
-import type { FieldError } from '../../platform/errors.ts';
-import type { Role } from '../../platform/roles.ts';
+import type { Units } from '../../core/accounts/accounts.ts';
+import type { FieldError } from '../../core/platform/errors.ts';
+import type { Role } from '../../core/platform/roles.ts';
 
 /** The fields of a form. A missing field is empty; of a repeated one `value` is the last. */
 export type SentForm = { value: (name: string) => string; values: (name: string) => string[] };

@@ -1,7 +1,7 @@
 import { useContext } from 'hono/jsx';
 import { validate as isUuid } from 'uuid';
-import { Refusal } from '../../platform/errors.ts';
-import type { Context } from '../../platform/http/context.ts';
+import { Refusal } from '../../core/platform/errors.ts';
+import type { Context } from '../../core/platform/http/context.ts';
 import type { NamedEvent, NamedTrip } from '../read/named-lists.ts';
 import { type MapPlace, type MapPoint, PlaceMap, shortPlaceName } from './map.tsx';
 import { type FactList, Facts, Panel } from './parts.tsx';

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import type { Context } from '../../platform/http/context.ts';
+import type { Context } from '../../core/platform/http/context.ts';
 import { LinkButton } from './buttons.tsx';
 import { page } from './layout.tsx';
 

@@ -1,9 +1,9 @@
 import { createMiddleware } from 'hono/factory';
 import { validate as isUuid } from 'uuid';
-import { wasSent } from '../../accounts/sent-forms.ts';
-import type { Caller } from '../../platform/db/guard.ts';
-import { sentAlready } from '../../platform/db/sent-forms.ts';
-import type { App, Context } from '../../platform/http/context.ts';
+import { wasSent } from '../../core/accounts/sent-forms.ts';
+import type { Caller } from '../../core/platform/db/guard.ts';
+import { sentAlready } from '../../core/platform/db/sent-forms.ts';
+import type { App, Context } from '../../core/platform/http/context.ts';
 import { done, readForm } from './submit.ts';
 
 /** Lets each form of people who are signed in take effect once. */

@@ -1,8 +1,8 @@
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { createContext } from 'hono/jsx';
 import * as v from 'valibot';
-import { type FieldError, invalid, refusalIn } from '../../platform/errors.ts';
-import { type Context, seeOther } from '../../platform/http/context.ts';
+import { type FieldError, invalid, refusalIn } from '../../core/platform/errors.ts';
+import { type Context, seeOther } from '../../core/platform/http/context.ts';
 import type { Mood } from './parts.tsx';
 import type { Filled, SentForm } from './reader.ts';
 

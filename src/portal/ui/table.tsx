@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
-import type { Slice, SliceQuery } from '../../platform/db/cursor.ts';
-import type { Caller } from '../../platform/db/guard.ts';
-import { by, type Context } from '../../platform/http/context.ts';
-import { cursorFor, requestedSlice } from '../../platform/http/requested-slice.ts';
-import { counted } from '../../platform/text.ts';
+import type { Slice, SliceQuery } from '../../core/platform/db/cursor.ts';
+import type { Caller } from '../../core/platform/db/guard.ts';
+import { by, type Context } from '../../core/platform/http/context.ts';
+import { cursorFor, requestedSlice } from '../../core/platform/http/requested-slice.ts';
+import { counted } from '../../core/platform/text.ts';
 import { Icon } from './buttons.tsx';
 import { Empty, Panel } from './parts.tsx';
 

@@ -1,6 +1,6 @@
 import { useContext } from 'hono/jsx';
-import { dayMs } from '../../platform/durations.ts';
-import type { FieldError } from '../../platform/errors.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import type { FieldError } from '../../core/platform/errors.ts';
 import { listTime } from '../read/named-lists.ts';
 import { PageReader } from './reader.ts';
 

@@ -1,11 +1,16 @@
-import { invalid } from '../../platform/errors.ts';
-import { by, type Context, inPath } from '../../platform/http/context.ts';
-import { starter } from '../../webhooks/deliveries/consumer.ts';
-import { tryNow } from '../../webhooks/deliveries/read/replay.ts';
-import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
-import { deleteWebhook, rotateSecret, setPaused, updateWebhook } from '../../webhooks/service.ts';
-import { madeUp, sendTest } from '../../webhooks/simulate.ts';
-import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
+import { invalid } from '../../core/platform/errors.ts';
+import { by, type Context, inPath } from '../../core/platform/http/context.ts';
+import { starter } from '../../core/webhooks/deliveries/consumer.ts';
+import { tryNow } from '../../core/webhooks/deliveries/read/replay.ts';
+import { ACCIDENT, EVENT, type NotificationType } from '../../core/webhooks/notifications/types.ts';
+import {
+  deleteWebhook,
+  rotateSecret,
+  setPaused,
+  updateWebhook,
+} from '../../core/webhooks/service.ts';
+import { madeUp, sendTest } from '../../core/webhooks/simulate.ts';
+import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
 import { Submit } from '../ui/buttons.tsx';
 import { confirmed } from '../ui/fields.tsx';
 import { Form } from '../ui/forms.tsx';

@@ -1,16 +1,16 @@
-import { hourMs } from '../../platform/durations.ts';
-import { counted } from '../../platform/text.ts';
+import { hourMs } from '../../core/platform/durations.ts';
+import { counted } from '../../core/platform/text.ts';
 import {
   addTallies,
   type HourTally,
   hourOf,
   shownHours,
-} from '../../webhooks/deliveries/read/counts.ts';
+} from '../../core/webhooks/deliveries/read/counts.ts';
 import {
   maxTimed,
   percentile,
   type ReceiverResponse,
-} from '../../webhooks/deliveries/read/times.ts';
+} from '../../core/webhooks/deliveries/read/times.ts';
 import { Chart, Legend, type Series } from '../ui/chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';
 import { clockTime, dayIn, shortDate } from '../ui/time.tsx';

@@ -1,9 +1,13 @@
 import { type Child, useContext } from 'hono/jsx';
 import * as v from 'valibot';
-import { type Connection, connectionName, maxConnectionsListed } from '../../fleet/connections.ts';
-import { incidentTypes } from '../../fleet/incidents/types.ts';
-import { ACCIDENT, EVENT } from '../../webhooks/notifications/types.ts';
-import { WebhookLabels } from '../../webhooks/schema.ts';
+import {
+  type Connection,
+  connectionName,
+  maxConnectionsListed,
+} from '../../core/fleet/connections.ts';
+import { incidentTypes } from '../../core/fleet/incidents/types.ts';
+import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
+import { WebhookLabels } from '../../core/webhooks/schema.ts';
 import { box, boxes, choice, type FormField, line, mapped } from '../ui/fields.tsx';
 import { BelowControl, Choices, offered } from '../ui/forms.tsx';
 import { levelOptions, riskOptions } from '../ui/parts.tsx';

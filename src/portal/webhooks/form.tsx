@@ -1,24 +1,24 @@
 import type { Child } from 'hono/jsx';
-import { listConnections } from '../../fleet/connections.ts';
-import { config } from '../../platform/config.ts';
-import { base64url } from '../../platform/crypto.ts';
-import { asCaller } from '../../platform/db/guard.ts';
-import { type ErrorCode, type FieldError, invalid } from '../../platform/errors.ts';
-import { timestamp } from '../../platform/fields.ts';
-import { by, type Context, inPath } from '../../platform/http/context.ts';
-import { selectGroups } from '../../webhooks/alerts/rules.ts';
-import { outcomeOf } from '../../webhooks/alerts/words.ts';
-import { type Attempt, retries } from '../../webhooks/deliveries/policy.ts';
+import { listConnections } from '../../core/fleet/connections.ts';
+import { config } from '../../core/platform/config.ts';
+import { base64url } from '../../core/platform/crypto.ts';
+import { asCaller } from '../../core/platform/db/guard.ts';
+import { type ErrorCode, type FieldError, invalid } from '../../core/platform/errors.ts';
+import { timestamp } from '../../core/platform/fields.ts';
+import { by, type Context, inPath } from '../../core/platform/http/context.ts';
+import { type Attempt, retries } from '../../core/webhooks/deliveries/policy.ts';
 import {
   ACCIDENT,
   EVENT,
   type NotificationType,
   notificationTypes,
-} from '../../webhooks/notifications/types.ts';
-import { parseWebhook } from '../../webhooks/schema.ts';
-import { createWebhook, updateWebhook } from '../../webhooks/service.ts';
-import { madeUp, tryReceiver } from '../../webhooks/simulate.ts';
-import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
+} from '../../core/webhooks/notifications/types.ts';
+import { parseWebhook } from '../../core/webhooks/schema.ts';
+import { createWebhook, updateWebhook } from '../../core/webhooks/service.ts';
+import { madeUp, tryReceiver } from '../../core/webhooks/simulate.ts';
+import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
+import { selectGroups } from '../../extras/alerts/rules.ts';
+import { outcomeOf } from '../../extras/alerts/words.ts';
 import { Icon, Submit } from '../ui/buttons.tsx';
 import { drawn, valuesIn } from '../ui/fields.tsx';
 import { Buttons, Form } from '../ui/forms.tsx';

@@ -1,10 +1,13 @@
 import * as v from 'valibot';
-import { dayMs } from '../../platform/durations.ts';
-import { by, type Context, inPath } from '../../platform/http/context.ts';
-import { maxReplayedPerCall } from '../../webhooks/deliveries/policy.ts';
-import { countReplayable, replay } from '../../webhooks/deliveries/read/replay.ts';
-import { type ReplaySelection, replayableMs } from '../../webhooks/deliveries/read/replayable.ts';
-import { findWebhook } from '../../webhooks/stored.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import { by, type Context, inPath } from '../../core/platform/http/context.ts';
+import { maxReplayedPerCall } from '../../core/webhooks/deliveries/policy.ts';
+import { countReplayable, replay } from '../../core/webhooks/deliveries/read/replay.ts';
+import {
+  type ReplaySelection,
+  replayableMs,
+} from '../../core/webhooks/deliveries/read/replayable.ts';
+import { findWebhook } from '../../core/webhooks/stored.ts';
 import { LinkButton, PostForm, Submit } from '../ui/buttons.tsx';
 import { choice, drawn, line, valuesIn } from '../ui/fields.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';

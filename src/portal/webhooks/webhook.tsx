@@ -1,19 +1,19 @@
 import type { Child } from 'hono/jsx';
-import { dayMs } from '../../platform/durations.ts';
-import { by, type Context, inPath } from '../../platform/http/context.ts';
-import { capital, cappedCount, listed, percent } from '../../platform/text.ts';
-import { failureDescription } from '../../webhooks/alerts/words.ts';
-import * as policy from '../../webhooks/deliveries/policy.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import { by, type Context, inPath } from '../../core/platform/http/context.ts';
+import { capital, cappedCount, listed, percent } from '../../core/platform/text.ts';
+import * as policy from '../../core/webhooks/deliveries/policy.ts';
 import {
   maxCounted,
   type WebhookActivity,
   webhookActivity,
-} from '../../webhooks/deliveries/read/activity.ts';
-import { addTallies, shownHours, type Tally } from '../../webhooks/deliveries/read/counts.ts';
-import type { Receiver } from '../../webhooks/deliveries/read/receivers.ts';
-import { maxTimed, percentile } from '../../webhooks/deliveries/read/times.ts';
-import { ACCIDENT, EVENT, notificationTypes } from '../../webhooks/notifications/types.ts';
-import { findWebhook, type StoredWebhook } from '../../webhooks/stored.ts';
+} from '../../core/webhooks/deliveries/read/activity.ts';
+import { addTallies, shownHours, type Tally } from '../../core/webhooks/deliveries/read/counts.ts';
+import type { Receiver } from '../../core/webhooks/deliveries/read/receivers.ts';
+import { maxTimed, percentile } from '../../core/webhooks/deliveries/read/times.ts';
+import { ACCIDENT, EVENT, notificationTypes } from '../../core/webhooks/notifications/types.ts';
+import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
+import { failureDescription } from '../../extras/alerts/words.ts';
 import { Allowed, LinkButton, MoreActions, PostButton, WebhookUrl } from '../ui/buttons.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Figures, Note, Panel, State } from '../ui/parts.tsx';

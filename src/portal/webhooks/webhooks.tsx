@@ -1,15 +1,15 @@
 import type { Child } from 'hono/jsx';
-import type { Context } from '../../platform/http/context.ts';
-import { cappedCount, counted, duration, percent } from '../../platform/text.ts';
-import { circuitAfter } from '../../webhooks/deliveries/policy.ts';
-import { addTallies, type Tally } from '../../webhooks/deliveries/read/counts.ts';
-import type { Receiver } from '../../webhooks/deliveries/read/receivers.ts';
+import type { Context } from '../../core/platform/http/context.ts';
+import { cappedCount, counted, duration, percent } from '../../core/platform/text.ts';
+import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
+import { addTallies, type Tally } from '../../core/webhooks/deliveries/read/counts.ts';
+import type { Receiver } from '../../core/webhooks/deliveries/read/receivers.ts';
 import {
   listActivity,
   maxCountedInList,
   type WebhookSummary,
-} from '../../webhooks/deliveries/read/summaries.ts';
-import { percentile } from '../../webhooks/deliveries/read/times.ts';
+} from '../../core/webhooks/deliveries/read/summaries.ts';
+import { percentile } from '../../core/webhooks/deliveries/read/times.ts';
 import { LinkButton, WebhookUrl } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import type { IconName } from '../ui/icon-names.ts';

@@ -1,6 +1,6 @@
-import { counted } from '../../platform/text.ts';
-import type { Filters } from '../../webhooks/filters.ts';
-import { ACCIDENT, EVENT, type NotificationType } from '../../webhooks/notifications/types.ts';
+import { counted } from '../../core/platform/text.ts';
+import type { Filters } from '../../core/webhooks/filters.ts';
+import { ACCIDENT, EVENT, type NotificationType } from '../../core/webhooks/notifications/types.ts';
 
 /** "1 delivery", "2 deliveries"; of `most`, "500 or more deliveries". */
 export const deliveries = (count: number, most?: number): string =>

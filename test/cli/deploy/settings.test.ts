@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { planOf } from '../../../src/cli/deploy/plan.ts';
 import { settings, settingsIn, withKept } from '../../../src/cli/deploy/settings.ts';
 import { root } from '../../../src/cli/project/paths.ts';
-import { Vars } from '../../../src/platform/vars.ts';
+import { Vars } from '../../../src/core/platform/vars.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

@@ -5,7 +5,7 @@ import { insist, request } from '../../../src/cli/operate/client.ts';
 import type { Line } from '../../../src/cli/operate/import/csv.ts';
 import { type Encoding, readRecords } from '../../../src/cli/operate/import/read.ts';
 import { callsOf, sendAll } from '../../../src/cli/operate/import.ts';
-import { recordKinds } from '../../../src/fleet/lists/registry.ts';
+import { recordKinds } from '../../../src/core/fleet/lists/registry.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 
 const folder = temporaryFolder();

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { unlimited } from '../../../src/cli/local/configurations.ts';
 import { listen, type Received, servedBy, startReceiver } from '../../../src/cli/local/receiver.ts';
+import { lists, recordKinds } from '../../../src/core/fleet/lists/registry.ts';
 import { mediaLink, serveMedia } from '../../../src/dev/fakes/media.ts';
-import { lists, recordKinds } from '../../../src/fleet/lists/registry.ts';
 import { checker, closed, readDocument, schemas, startProxy } from '../../support/node/contract.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 import {

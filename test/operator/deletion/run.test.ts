@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
-import { folderOf } from '../../../src/fleet/archive/bucket.ts';
+import { through } from '../../../src/core/platform/db/through.ts';
+import { folderOf } from '../../../src/extras/archive/bucket.ts';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
-import { through } from '../../../src/platform/db/through.ts';
 import { settled } from '../../support/deliveries.ts';
 import { findEverywhere, toTheEnd } from '../../support/erasure.ts';
 import { fullAccount } from '../../support/full-account.ts';

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { app } from '../../../src/app.ts';
+import { sweep } from '../../../src/core/webhooks/deliveries/sweep.ts';
 import { staleAfterSeconds } from '../../../src/operator/health/service.ts';
-import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
 import { claim, deliveriesOf, unattempted } from '../../support/deliveries.ts';
 import { listenToLog } from '../../support/log.ts';
 import { rows } from '../../support/rows.ts';

@@ -1,5 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { holdLargest } from '../../../src/accounts/accounts.ts';
+import { holdLargest } from '../../../src/core/accounts/accounts.ts';
+import { transaction } from '../../../src/core/platform/db/database.ts';
+import { openDatabase } from '../../../src/core/platform/db/system.ts';
+import { dayMs } from '../../../src/core/platform/durations.ts';
 import {
   errorShare,
   mostBytes,
@@ -10,9 +13,6 @@ import {
   warningOf,
   warningShare,
 } from '../../../src/operator/health/service.ts';
-import { transaction } from '../../../src/platform/db/database.ts';
-import { openDatabase } from '../../../src/platform/db/system.ts';
-import { dayMs } from '../../../src/platform/durations.ts';
 import { listenToLog } from '../../support/log.ts';
 import { accident, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';

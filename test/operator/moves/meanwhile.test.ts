@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers';
+import { partHeader } from '../../../src/core/platform/cells.ts';
+import { seal } from '../../../src/core/platform/crypto.ts';
+import { runJob } from '../../../src/core/platform/jobs/jobs.ts';
+import { handle } from '../../../src/core/webhooks/deliveries/consumer.ts';
+import { sweep } from '../../../src/core/webhooks/deliveries/sweep.ts';
+import { connectorOf } from '../../../src/extras/providers/registry.ts';
 import type { Move as Shown } from '../../../src/operator/api/moves.ts';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { jobs } from '../../../src/operator/jobs.ts';
 import { encodePart, type Move, type Part } from '../../../src/operator/moves/part.ts';
-import { partHeader } from '../../../src/platform/cells.ts';
-import { seal } from '../../../src/platform/crypto.ts';
-import { runJob } from '../../../src/platform/jobs/jobs.ts';
-import { connectorOf } from '../../../src/providers/registry.ts';
-import { handle } from '../../../src/webhooks/deliveries/consumer.ts';
-import { sweep } from '../../../src/webhooks/deliveries/sweep.ts';
 import {
   allRows,
   cell,

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { copyEvidence, partBytes } from '../../../src/fleet/evidence/copy.ts';
+import { copyEvidence, partBytes } from '../../../src/extras/evidence/copy.ts';
 import { tables } from '../../../src/operator/deletion/tables.ts';
 import {
   allRows,

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { sendRecordAlerts } from '../../../src/webhooks/alerts/records.ts';
-import { sendMessages } from '../../../src/webhooks/alerts/sending.ts';
+import { sendRecordAlerts } from '../../../src/extras/alerts/records.ts';
+import { sendMessages } from '../../../src/extras/alerts/sending.ts';
 import { settled } from '../../support/deliveries.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { textIn } from '../../support/page.ts';

@@ -1,5 +1,5 @@
 import { samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
-import { connectorOf } from '../../../src/providers/registry.ts';
+import { connectorOf } from '../../../src/extras/providers/registry.ts';
 import { personBefore, watchedOn } from '../../support/portal.ts';
 import { connect, pullAll, pullRun, read } from '../../support/provider.ts';
 import { samsara, samsaraToken as token } from '../../support/providers/samsara.ts';

@@ -1,5 +1,5 @@
 import { fakeSamsara } from '../../../src/dev/fakes/samsara.ts';
-import { connectorOf, connectors } from '../../../src/providers/registry.ts';
+import { connectorOf, connectors } from '../../../src/extras/providers/registry.ts';
 import { type Page, personBefore } from '../../support/portal.ts';
 import { pullAll } from '../../support/provider.ts';
 import { samsara, samsaraOrigin, samsaraToken as token } from '../../support/providers/samsara.ts';

@@ -1,4 +1,4 @@
-import { hourMs } from '../../../src/platform/durations.ts';
+import { hourMs } from '../../../src/core/platform/durations.ts';
 import { signIn } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { operator, world } from '../../support/world.ts';

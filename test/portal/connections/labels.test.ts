@@ -1,4 +1,4 @@
-import { maxMapBytes } from '../../../src/fleet/incidents/map.ts';
+import { maxMapBytes } from '../../../src/core/fleet/incidents/map.ts';
 import { personBefore, signIn } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows, value } from '../../support/rows.ts';

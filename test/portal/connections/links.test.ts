@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { connectLinkMs, maxOpenLinks } from '../../../src/providers/links.ts';
-import { claimDue, save } from '../../../src/providers/store.ts';
+import { connectLinkMs, maxOpenLinks } from '../../../src/extras/providers/links.ts';
+import { claimDue, save } from '../../../src/extras/providers/store.ts';
 import { addressIn, personBefore, visitor } from '../../support/portal.ts';
 import { pullAll, read } from '../../support/provider.ts';
 import { samsaraToken as credential, samsara } from '../../support/providers/samsara.ts';

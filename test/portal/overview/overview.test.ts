@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { countEvents } from '../../../src/fleet/trends/job.ts';
-import { hourMs, minuteMs } from '../../../src/platform/durations.ts';
+import { hourMs, minuteMs } from '../../../src/core/platform/durations.ts';
+import { countEvents } from '../../../src/extras/trends/job.ts';
 import { spanOf } from '../../../src/portal/overview/overview.tsx';
 import { readOverview } from '../../../src/portal/read/overview.ts';
 import { addDays, rangeOfDays, startOfDay } from '../../../src/portal/ui/time.tsx';

@@ -1,19 +1,19 @@
 import { env, exports } from 'cloudflare:workers';
 import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
-import { archive } from '../../../src/fleet/archive/job.ts';
+import { dayMs } from '../../../src/core/platform/durations.ts';
+import { newBudget, within } from '../../../src/core/platform/jobs/budget.ts';
+import { everyMinute } from '../../../src/core/platform/jobs/jobs.ts';
+import { archive } from '../../../src/extras/archive/job.ts';
 import {
   exportableLists,
   exportKeptMs,
   longestExportMs,
   maxExportRecords,
   maxExportsPerDay,
-} from '../../../src/fleet/exports/exports.ts';
-import { prepareExports, pruneExports } from '../../../src/fleet/exports/run.ts';
+} from '../../../src/extras/exports/exports.ts';
+import { prepareExports, pruneExports } from '../../../src/extras/exports/run.ts';
 import { jobs } from '../../../src/operator/jobs.ts';
-import { dayMs } from '../../../src/platform/durations.ts';
-import { newBudget, within } from '../../../src/platform/jobs/budget.ts';
-import { everyMinute } from '../../../src/platform/jobs/jobs.ts';
 import {
   bucket,
   emptyArchive,

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { dayMs } from '../../../src/platform/durations.ts';
+import { dayMs } from '../../../src/core/platform/durations.ts';
 import { addressIn, ask, personBefore, signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';

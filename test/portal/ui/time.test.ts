@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { quarterMs } from '../../../src/platform/durations.ts';
+import { quarterMs } from '../../../src/core/platform/durations.ts';
 
 import {
   dayIn,

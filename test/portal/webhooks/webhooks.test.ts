@@ -1,5 +1,5 @@
-import { newId } from '../../../src/platform/db/ids.ts';
-import { retries } from '../../../src/webhooks/deliveries/policy.ts';
+import { newId } from '../../../src/core/platform/db/ids.ts';
+import { retries } from '../../../src/core/webhooks/deliveries/policy.ts';
 import { attempted, deliveriesOf, settled } from '../../support/deliveries.ts';
 import { signIn, visitor } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';

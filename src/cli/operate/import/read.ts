@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { kindNamed, recordKinds } from '../../../fleet/lists/registry.ts';
-import { isObject } from '../../../platform/fields.ts';
-import { endOfJson } from '../../../platform/json.ts';
+import { kindNamed, recordKinds } from '../../../core/fleet/lists/registry.ts';
+import { isObject } from '../../../core/platform/fields.ts';
+import { endOfJson } from '../../../core/platform/json.ts';
 import { ApiError } from '../client.ts';
 import { type Line, readCsv, type Text } from './csv.ts';
 

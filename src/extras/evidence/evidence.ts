@@ -1,0 +1,287 @@
+import { and, eq, exists, gt, inArray, isNotNull, ne, type SQL, sql } from 'drizzle-orm';
+import { alias } from 'drizzle-orm/sqlite-core';
+import { setEvidenceDays } from '../../core/accounts/accounts.ts';
+import { audit } from '../../core/accounts/audit/write.ts';
+import { selectByIds } from '../../core/fleet/find.ts';
+import { accidents } from '../../core/fleet/lists/accidents.ts';
+import { maxEvidence, type NewEvidence } from '../../core/fleet/lists/field-objects.ts';
+import { receiverProblem } from '../../core/platform/address.ts';
+import { config } from '../../core/platform/config.ts';
+import { type Database, int } from '../../core/platform/db/database.ts';
+import { asCaller, type Caller, isWithin, notBeingDeleted } from '../../core/platform/db/guard.ts';
+import { recordId } from '../../core/platform/db/ids.ts';
+import { accounts } from '../../core/platform/db/schema/accounts.ts';
+import { dayMs, hourMs } from '../../core/platform/durations.ts';
+import { invalid, Refusal } from '../../core/platform/errors.ts';
+import { timestamp } from '../../core/platform/fields.ts';
+import { markWaiting } from '../../core/platform/jobs/jobs.ts';
+import { send } from '../../core/platform/queue.ts';
+import { bucketOf } from '../archive/bucket.ts';
+import { identityOf } from './link.ts';
+import type { EvidenceFile } from './schema.ts';
+import { evidence } from './tables.ts';
+import { fileName } from './types.ts';
+
+export const pruneJob = 'delete expired evidence';
+
+/** Whether this deployment can keep evidence: it needs a bucket. */
+export const canKeepEvidence = (env: Env): boolean => bucketOf(env) !== undefined;
+
+/** Sets for how many days an account keeps evidence; null deletes what it has. @throws Refusal: invalid */
+export async function keepEvidence(env: Env, caller: Caller, days: number | null): Promise<void> {
+  if (days !== null && !canKeepEvidence(env))
+    throw invalid(
+      'Evidence cannot be kept here: the operator has to add a bucket for files first.',
+    );
+  await asCaller(env, caller, (db) => [
+    setEvidenceDays(db, caller, days),
+    markWaiting(db, [pruneJob]),
+  ]);
+  await send(env.DELIVERIES, [{ job: pruneJob }]);
+}
+
+/** Whether a link leads to a public address, as those of receivers must. */
+export function isAllowed(env: Env, link: string): boolean {
+  const { origin, allowLoopbackReceivers: allowLoopback } = config(env);
+  return !receiverProblem(link, { ownHost: origin && new URL(origin).hostname, allowLoopback });
+}
+
+/** How many files of an account are taken, and how much of them is copied, in 24 hours. */
+export const maxDayFiles = 5_000;
+export const maxDayBytes = 50_000_000_000;
+
+/** How many files an accident has in all, with those that are gone. */
+export const maxEver = 100;
+
+/** How much of a server's name its lane has. */
+const maxHost = 253;
+
+/** How long after a file was missed its link is tried again, if it is sent again. */
+const reviveMs = hourMs;
+
+/** Which files of an account came in the last 24 hours, in any state, by index. */
+export const ofLastDay = (accountId: string, now: number) =>
+  and(
+    eq(evidence.accountId, accountId),
+    gt(evidence.createdAt, now - dayMs),
+    inArray(evidence.state, evidence.state.enumValues),
+  );
+
+/** SQL for `with`: the accounts that have such files, in order, each found by an index from the one before. */
+export const owners = (which: SQL, after = ''): SQL => sql`
+  recursive owners (id) as (
+    select min(account_id) from evidence where ${which} and account_id > ${after}
+    union all
+    select (select min(account_id) from evidence where ${which} and account_id > owners.id)
+    from owners where owners.id is not null)`;
+
+/**
+ * The statement that adds the files of accidents, if the account keeps evidence, within limits; a new link replaces an
+ * older one until the file is stored, and the same one revives a file that was missed. None is added for a driver who
+ * was erased, and none that is gone comes back.
+ */
+export function addEvidence(
+  db: Database,
+  { accountId, connectionId, now }: { accountId: string; connectionId: string; now: number },
+  accidents: { id: string; driverId: string | null; evidence: NewEvidence[] }[],
+) {
+  const files = accidents.flatMap(({ id: accidentId, driverId, evidence }) =>
+    evidence.map((file) => {
+      const id = recordId(connectionId, 'evidence', `${accidentId} ${identityOf(file)}`);
+      const lane = `${connectionId} ${new URL(file.url).host.slice(0, maxHost)}`;
+      return { ...file, id, lane, accidentId, driverId };
+    }),
+  );
+  const json = JSON.stringify([...new Map(files.map((file) => [file.id, file])).values()]);
+  // Set-based: it counts what each accident has.
+  return db.run(sql`
+    insert into evidence (id, account_id, connection_id, accident_id, kind, camera, taken_at, source, lane, next_at,
+      created_at)
+    select f->>'id', ${accountId}, ${connectionId}, f->>'accidentId', f->>'kind', f->>'camera', f->>'takenAt',
+      f->>'url', f->>'lane', ${now}, ${now}
+    from (
+      select f.value as f, e.id is not null as known,
+        row_number() over (partition by accident order by e.id is null, f.key) + (
+          select count(*) from evidence o where o.accident_id = accident and o.state <> 'gone'
+            and o.id not in (select value->>'id' from json_each(${json}))) as nth,
+        sum(e.id is null) over (partition by accident order by f.key)
+          + (select count(*) from evidence o where o.accident_id = accident) as ever,
+        sum(e.id is null) over (order by f.key)
+          + (select count(*) from evidence where ${ofLastDay(accountId, now)}) as today
+      from (select key, value, value->>'accidentId' as accident from json_each(${json})) f
+      left join evidence e on e.id = f.value->>'id'
+      where exists (select 1 from accounts where id = ${accountId} and evidence_days is not null)
+        and e.state is not 'gone'
+        and not exists (select 1 from erased_drivers where id = f.value->>'driverId'))
+    where nth <= ${maxEvidence} and (known or (ever <= ${maxEver} and today <= ${maxDayFiles}))
+    on conflict (id) do update set source = excluded.source, state = 'waiting', reason = null, attempts = 0,
+        next_at = iif(evidence.source is excluded.source, max(evidence.ended_at + ${reviveMs}, ${now}), ${now})
+      where evidence.state = 'missed' or (evidence.state <> 'stored' and evidence.source is not excluded.source)`);
+}
+
+/**
+ * The statement that keeps of files, given as a JSON list of ids, no more than tells them when a record links to them
+ * again: their identity, and the checksum of what was stored.
+ */
+export const forget = (db: Database, ids: SQL) =>
+  db
+    .update(evidence)
+    .set({
+      state: 'gone',
+      camera: null,
+      takenAt: null,
+      source: null,
+      reason: null,
+      contentType: null,
+      bytes: null,
+      upload: null,
+      nextAt: null,
+      opened: '{}',
+      endedAt: null,
+    })
+    .where(inArray(evidence.id, ids));
+
+/** The statement that has an account's copies begin again, in another bucket. */
+export const restartCopies = (db: Database, accountId: string) =>
+  db
+    .update(evidence)
+    .set({ upload: null })
+    .where(and(eq(evidence.accountId, accountId), isNotNull(evidence.nextAt)));
+
+const [e, a] = [alias(evidence, 'e'), alias(accounts, 'a')];
+
+/** SQL for what an account `a` keeps of evidence `e`. */
+export const isKept = (now: number): SQL =>
+  sql`(${e.createdAt} >= ${a.evidenceSince} and ${e.createdAt} > ${now} - ${a.evidenceDays} * ${int(dayMs)})`;
+
+/** Which files of an accident the caller sees. */
+const isShown = (caller: Caller, accidentId: string) =>
+  and(
+    isKept(Date.now()),
+    eq(e.accidentId, accidentId),
+    eq(e.accountId, caller.accountId),
+    ne(e.state, 'gone'),
+    notBeingDeleted(e.connectionId),
+    isWithin(caller, e.connectionId),
+  );
+
+/** The statement that reads the evidence of an accident, oldest first, or what `passes` of it. */
+const selectEvidence = (db: Database, caller: Caller, accidentId: string, passes?: SQL) =>
+  db
+    .select({
+      id: e.id,
+      kind: e.kind,
+      camera: e.camera,
+      takenAt: e.takenAt,
+      state: sql<'waiting' | 'stored' | 'missed'>`${e.state}`.as('shown'), // none that is gone
+      reason: e.reason,
+      contentType: e.contentType,
+      sha256: e.sha256,
+      bytes: ifStored(e.bytes).as('size'),
+      storedAt: ifStored(e.endedAt).as('stored'),
+      expiresAt: sql<number>`${e.createdAt} + ${a.evidenceDays} * ${int(dayMs)}`.as('expires'),
+    })
+    .from(e)
+    .innerJoin(a, eq(a.id, e.accountId))
+    .where(and(isShown(caller, accidentId), passes))
+    .orderBy(e.createdAt, e.id);
+
+const ifStored = (column: typeof e.bytes | typeof e.endedAt) =>
+  sql<number | null>`iif(${e.state} = 'stored', ${column}, null)`;
+
+const timesOf = ['takenAt', 'storedAt', 'expiresAt'] as const;
+
+type Stored = Awaited<ReturnType<typeof selectEvidence>>[number];
+
+export const evidenceOf = (rows: Stored[]): EvidenceFile[] =>
+  rows.map((row) => {
+    const times = timesOf.map((name) => [name, row[name] === null ? null : timestamp(row[name])]);
+    return { ...row, ...Object.fromEntries(times) };
+  });
+
+/** An accident as its list shows it, with its evidence if there is any. */
+export async function findWithEvidence(env: Env, caller: Caller, id: string) {
+  const { rows, evidence } = await asCaller(env, caller, (db) => ({
+    rows: selectByIds(db, caller, accidents.list, [id]),
+    evidence: selectEvidence(db, caller, id),
+  }));
+  const [row] = rows;
+  if (!row) return undefined;
+  const found = evidenceOf(evidence);
+  return { ...accidents.list.present(row), ...(found.length > 0 && { evidence: found }) };
+}
+
+export const findEvidence = async (
+  env: Env,
+  caller: Caller,
+  accidentId: string,
+): Promise<EvidenceFile[]> =>
+  evidenceOf(await asCaller(env, caller, (db) => selectEvidence(db, caller, accidentId)));
+
+/** The folder of an account's files, and the key of one. */
+export const evidenceFolder = (accountId: string): string => `evidence/account=${accountId}/`;
+export const keyOf = ({
+  accountId,
+  accidentId,
+  id,
+}: {
+  accountId: string;
+  accidentId: string;
+  id: string;
+}) => `${evidenceFolder(accountId)}${accidentId}/${id}`;
+
+type Asked = { accidentId: string; id?: string; by: string };
+
+/**
+ * Opens the stored files of an accident, or the one with an id, for whoever `by` identifies. The audit log has it once
+ * an hour: players ask for many ranges. @throws Refusal: not found
+ */
+export async function openEvidence(env: Env, caller: Caller, { accidentId, id, by }: Asked) {
+  const now = Date.now();
+  const wanted = and(eq(e.state, 'stored'), id === undefined ? undefined : eq(e.id, id));
+  const isNew = sql`not exists (
+    select 1 from json_each(${e.opened}) where key = ${by} and value > ${now - hourMs})`;
+  const added = sql`(
+    select json_group_object(key, value) from (
+      select key, value from json_each(${evidence.opened}) where value > ${now - hourMs}
+      union all select ${by}, ${now}))`;
+  const field = `evidence opened: accident ${accidentId}${id ? `, file ${id}` : ''}`;
+  const { files } = await asCaller(env, caller, (db) => {
+    const ids = db
+      .select({ id: e.id })
+      .from(e)
+      .innerJoin(a, eq(a.id, e.accountId))
+      .where(and(isShown(caller, accidentId), wanted, isNew));
+    return {
+      files: selectEvidence(db, caller, accidentId, wanted),
+      audit: audit(db, caller, 'changed', 'accounts', exists(ids), [field]),
+      opened: db.update(evidence).set({ opened: added }).where(inArray(evidence.id, ids)),
+    };
+  });
+  const bucket = bucketOf(env);
+  if (files.length === 0 || !bucket) throw new Refusal({ kind: 'not found', what: 'evidence' });
+  const { accountId } = caller;
+  const open = async (file: { id: string }, range?: R2Range) => {
+    const object = await bucket.get(
+      keyOf({ accountId, accidentId, id: file.id }),
+      range && { range },
+    );
+    if (!object) throw new Refusal({ kind: 'not found', what: 'evidence' });
+    return object.body;
+  };
+  const stored = evidenceOf(files).map((file) => ({
+    ...file,
+    name: fileName(file),
+    contentType: file.contentType ?? '',
+    bytes: file.bytes ?? 0,
+  }));
+  return { files: stored, open };
+}
+
+/** The same for one file. @throws Refusal: not found */
+export async function openFile(env: Env, caller: Caller, asked: Asked & { id: string }) {
+  const { files, open } = await openEvidence(env, caller, asked);
+  const [file] = files;
+  if (!file) throw new Refusal({ kind: 'not found', what: 'evidence' });
+  return { file, open: (range?: R2Range) => open(file, range) };
+}

@@ -1,0 +1,20 @@
+import * as v from 'valibot';
+import { evidenceKinds } from '../../core/fleet/lists/field-objects.ts';
+
+const Time = v.pipe(v.string(), v.isoTimestamp());
+
+/** A file of an accident as people and programs see it. */
+export const Evidence = v.object({
+  id: v.pipe(v.string(), v.uuid()),
+  kind: v.picklist(evidenceKinds),
+  camera: v.nullable(v.string()),
+  takenAt: v.nullable(Time),
+  state: v.picklist(['waiting', 'stored', 'missed']),
+  reason: v.nullable(v.string()),
+  contentType: v.nullable(v.string()),
+  bytes: v.nullable(v.pipe(v.number(), v.integer())),
+  sha256: v.nullable(v.string()),
+  storedAt: v.nullable(Time),
+  expiresAt: Time,
+});
+export type EvidenceFile = v.InferOutput<typeof Evidence>;

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { keyOf, maxWords, searchKeys } from '../../../../src/core/fleet/lists/search-keys.ts';
+
+const finds = (typed: string, ...of: Parameters<typeof searchKeys>) =>
+  searchKeys(...of).some((key) => key.startsWith(keyOf(typed)));
+
+describe('a name is found', () => {
+  it.each([
+    ['Jane Doe', ['Doe', 'doe', 'JANE', 'jane d', 'Doe, Jane', 'doe j', 'janedoe']],
+    ['Doe, Jane', ['Jane Doe', 'jane', 'doe']],
+    ['Éva Szabó', ['éva', 'eva', 'EVA', 'Éva', 'szabo', 'E\u0301va']],
+    ['Jürgen Müller', ['MULLER', 'müller', 'Mu\u0308ller', 'jurgen m']],
+    ['Sean O’Brien', ["O'Brien", 'O`Brien', 'O´Brien', 'Oʼbrien', 'OʻBrien', 'OBRIEN', 'brien']],
+    ['Weißß Straße', ['weissss', 'STRASSE', 'straße', 'STRAẞE']],
+    ['Łukasz Ødegård', ['lukasz', 'odegard', 'ØDEGÅRD']],
+    ['İpek Işık', ['ipek', 'isik', 'IŞIK']],
+    ['Сергей Ёлкин', ['сергей', 'елкин', 'ЁЛКИН']],
+    ['김철수', ['김', '김철']],
+    ['TRK-0042', ['0042', 'trk0042', 'TRK 0042', 'trk_0042']],
+    ['ＡＢＣ　１２', ['abc', '12']],
+    ['🚚', ['🚚']],
+    ['—', ['—']],
+  ])('%s', (name, all) => {
+    for (const typed of all) expect([typed, finds(typed, name)]).toEqual([typed, true]);
+  });
+
+  it('by its plate as well, with or without separators', () => {
+    for (const typed of ['ABC1234', 'abc-1234', 'ABC 1234', 'abc1', 'Truck', '7'])
+      expect(finds(typed, 'Truck 7', 'ABC-1234')).toBe(true);
+    for (const typed of ['1234', 'b', 'ruck'])
+      expect(finds(typed, 'Truck 7', 'ABC-1234')).toBe(false);
+  });
+});
+
+describe('whatever a name is', () => {
+  const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 200 });
+
+  it('it is found by itself, and by each of its first words', () => {
+    fc.assert(
+      fc.property(text, (name) => {
+        expect(finds(name, name)).toBe(true);
+        expect(finds(name.toUpperCase().toLowerCase(), name)).toBe(true);
+      }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(fc.stringMatching(/^[a-zà-öø-ÿ]{1,9}$/), { minLength: 1, maxLength: 9 }),
+        (words) => {
+          for (const word of words.slice(0, maxWords))
+            expect(finds(word, words.join(' '))).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('it has few keys, all different, of at most 64 characters', () => {
+    fc.assert(
+      fc.property(text, text, (name, plate) => {
+        const [first = '', ...further] = searchKeys(name, plate);
+        expect(further.length).toBeLessThanOrEqual(maxWords);
+        expect(new Set(further).size).toBe(further.length);
+        for (const key of [first, ...further]) {
+          expect([...key].length).toBeLessThanOrEqual(64);
+          expect(key.isWellFormed()).toBe(true);
+        }
+      }),
+    );
+  });
+});

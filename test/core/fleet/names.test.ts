@@ -1,0 +1,51 @@
+import { env } from 'cloudflare:workers';
+import { searchKeys } from '../../../src/core/fleet/lists/search-keys.ts';
+import { vehicle } from '../../support/records.ts';
+import { rows } from '../../support/rows.ts';
+import { worldBefore } from '../../support/world.ts';
+
+const us = worldBefore(beforeEach);
+
+const names = async () =>
+  (
+    await rows<{ kind: string; name: string }>(
+      'select kind, name from names where account_id = ?1 order by kind, name',
+      us.accountId,
+    )
+  ).map(({ kind, name }) => `${kind} ${name}`);
+
+it('names and plates are kept as vehicles and drivers come, change and go', async () => {
+  const person = { kind: 'driver', sourceId: 'd' };
+  await us.send(vehicle({ name: 'Truck 7', licensePlate: 'ABC-1' }), { ...person, name: 'Doe' });
+  expect(await names()).toEqual([
+    'driver doe',
+    'vehicle truck7',
+    'vehicle word 7truck',
+    'vehicle word abc1',
+  ]);
+  await us.send(vehicle({ name: '7', licensePlate: 'ABC 1' }), { ...person, name: 'Jane Doe' });
+  expect(await names()).toEqual([
+    'driver janedoe',
+    'driver word doejane',
+    'vehicle 7',
+    'vehicle word abc1',
+  ]);
+  await rows('delete from vehicles where account_id = ?1', us.accountId);
+  await rows('delete from drivers where account_id = ?1', us.accountId);
+  expect(await names()).toEqual([]);
+});
+
+it('a vehicle that moves writes no name again', async () => {
+  const write = async (odometerKm: number, name: string) => {
+    const { meta } = await env.DB.prepare(
+      `update vehicles set odometer_km = ?1, search_keys = ?2 where account_id = ?3`,
+    )
+      .bind(odometerKm, JSON.stringify(searchKeys(name, 'ABC-1234')), us.accountId)
+      .run();
+    return meta.rows_written;
+  };
+  await us.send(vehicle({ name: 'Truck 7', licensePlate: 'ABC 1234' }));
+  expect(await write(1, 'Truck 7')).toBe(1);
+  expect(await write(1, 'truck-7')).toBe(1);
+  expect(await write(1, 'Truck 8')).toBe(1 + 2 * 2);
+});

@@ -1,0 +1,115 @@
+import { env } from 'cloudflare:workers';
+import { connectionActivity } from '../../../src/core/fleet/counts.ts';
+import { recordId } from '../../../src/core/platform/db/ids.ts';
+import { dayMs } from '../../../src/core/platform/durations.ts';
+import { archive } from '../../../src/extras/archive/job.ts';
+import { countEvents } from '../../../src/extras/trends/job.ts';
+import { deliveriesOf, makeDue, settled, unattempted } from '../../support/deliveries.ts';
+import { signIn } from '../../support/portal.ts';
+import { safetyEvent, vehicle } from '../../support/records.ts';
+import { rows, value } from '../../support/rows.ts';
+import { story } from '../../support/story.ts';
+import type { WebhookOut } from '../../support/world.ts';
+
+const { us, heard, register } = story();
+let hook: WebhookOut;
+beforeEach(async () => {
+  hook = await register();
+  await us.send(vehicle());
+});
+
+const withdrawn = (more: object = {}) => safetyEvent({ withdrawn: true, ...more });
+const list = async (filter = '') =>
+  (await us.lists.get(`/safety-events?from=2026-01-01&to=${new Date().toISOString()}${filter}`))
+    .data;
+
+describe('an event that its provider withdraws', () => {
+  it('stays in the list and the change feed, marked, and a newer version brings it back', async () => {
+    await us.send(safetyEvent(), safetyEvent({ sourceId: 'other' }));
+    await us.send(withdrawn());
+    expect(await list('&withdrawn=true')).toMatchObject([{ withdrawn: true }]);
+    expect(await list('&withdrawn=false')).toHaveLength(1);
+    const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
+    const { data } = await us.api.get<unknown[]>('/changes?kinds=safetyEvent');
+    expect(data).toContainEqual(
+      expect.objectContaining({
+        id,
+        action: 'changed',
+        data: expect.objectContaining({ withdrawn: true }),
+      }),
+    );
+    await us.send(safetyEvent());
+    expect(await list('&withdrawn=false')).toHaveLength(2);
+    await settled(hook.id, 2);
+    expect(await deliveriesOf(hook.id)).toHaveLength(2);
+  });
+
+  it.each([
+    ['', {}],
+    [', also if the same version changes it', { incidentTypes: ['crash'] }],
+  ])('is not sent any more, where its delivery still waits%s', async (_, more) => {
+    await unattempted(hook.id, () => us.send(safetyEvent()));
+    await us.send(withdrawn(more));
+    await makeDue(hook.id);
+    await env.DELIVERIES.send({ accountId: us.accountId, webhookId: hook.id, worker: 1 });
+    expect(await settled(hook.id)).toMatchObject([{ status: 'cancelled' }]);
+    expect(heard.got).toEqual([]);
+  });
+
+  it('notifies nobody if it comes in withdrawn, nor when it is brought back', async () => {
+    expect((await us.send(withdrawn())).data).toEqual({ accepted: 1, unchanged: 0, rejected: [] });
+    await us.send(safetyEvent());
+    expect(await deliveriesOf(hook.id)).toEqual([]);
+  });
+
+  it('says so where somebody looks for who was notified, and is marked or left out in the portal', async () => {
+    await us.send(withdrawn());
+    const ann = await signIn(us);
+    const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
+    expect(await ann.textAt(`/portal/events/${id}`)).toContain(
+      'the provider has withdrawn the event',
+    );
+    expect(
+      (await ann.page('/portal')).textAt('section[aria-labelledby=latest-arrivals]')[0],
+    ).toMatch(/Withdrawn.*Harsh Braking/);
+    const caller = { accountId: us.accountId, operator: true } as const;
+    const activity = await connectionActivity(env, caller, { limit: 1 });
+    expect(activity.get(us.connection.id)).toMatchObject({ events: 0 });
+  });
+
+  it('once archived stays there, marked, and its day keeps its counts', async () => {
+    const startedAt = new Date(Date.now() - 40 * dayMs).toISOString();
+    await us.send(safetyEvent({ startedAt }));
+    await countEvents(env);
+    await archive(env);
+    const counts = () => rows('select * from event_counts where account_id = ?1', us.accountId);
+    const before = await counts();
+    expect(before).toHaveLength(2);
+    expect((await us.send(withdrawn({ startedAt }))).data).toEqual({
+      accepted: 1,
+      unchanged: 0,
+      rejected: [],
+    });
+    for (const settle of [async () => {}, () => countEvents(env), () => archive(env)]) {
+      await settle();
+      expect(await list('&withdrawn=true')).toHaveLength(1);
+      expect(await list()).toHaveLength(1);
+      expect(await counts()).toEqual(before);
+    }
+    expect(await deliveriesOf(hook.id)).toEqual([]);
+  });
+
+  it('is not counted', async () => {
+    const counted = async () => {
+      await countEvents(env);
+      return value(
+        'select sum(risk_3) from event_counts where account_id = ?1 and hours = 24',
+        us.accountId,
+      );
+    };
+    await us.send(safetyEvent(), safetyEvent({ sourceId: 'other' }));
+    expect(await counted()).toBe(2);
+    await us.send(withdrawn());
+    expect(await counted()).toBe(1);
+  });
+});

@@ -1,0 +1,216 @@
+import { env } from 'cloudflare:workers';
+import { transaction } from '../../../src/core/platform/db/database.ts';
+import { openDatabase } from '../../../src/core/platform/db/system.ts';
+import { maxWebhookBytes } from '../../../src/core/webhooks/service.ts';
+import { saveChannel } from '../../../src/extras/alerts/channels.ts';
+import { setMailRule } from '../../../src/extras/alerts/rules.ts';
+import { selectUncovered } from '../../../src/portal/read/overview.ts';
+import { settled } from '../../support/deliveries.ts';
+import { signIn, visitor } from '../../support/portal.ts';
+import { accident, vehicle } from '../../support/records.ts';
+import { addRows, rows, value } from '../../support/rows.ts';
+import { metered } from '../../support/runtime/meter.ts';
+import { story } from '../../support/story.ts';
+import {
+  addConnection,
+  as,
+  invalid,
+  issueKey,
+  operator,
+  type WebhookOut,
+  webhookBody,
+  world,
+} from '../../support/world.ts';
+
+const { us, heard, send, register } = story();
+const caller = () => ({ accountId: us.accountId, operator: true }) as const;
+
+const connect = () => addConnection(us.accountId, { name: 'Vans' });
+const webhooks = async () => (await us.api.get<WebhookOut[]>('/webhooks')).data;
+const all = (changes: object = {}) =>
+  register({ connectionIds: undefined, ...changes, allConnections: true });
+
+describe('a webhook that covers all connections', () => {
+  it('lists those of now, and is joined by a new one, whose records it is notified of', async () => {
+    const hook = await all({ filters: { accidentLevels: [1] } });
+    expect(hook).toMatchObject({ allConnections: true, connectionIds: [us.connection.id] });
+    const path = `/operator/accounts/${us.accountId}/webhooks`;
+    expect((await operator.get(path)).data).toMatchObject([{ id: hook.id, allConnections: true }]);
+    const { id } = await connect();
+    const [listed] = await webhooks();
+    expect(listed).toEqual({ ...hook, connectionIds: [us.connection.id, id] });
+    const connector = as(await issueKey(id));
+    await connector.send(vehicle(), accident(), accident({ sourceId: 'b', notificationLevel: 2 }));
+    await settled(hook.id);
+    expect(heard.got.map(({ body }) => body.data)).toMatchObject([
+      { connection: id, notificationLevel: 1 },
+    ]);
+  });
+
+  it('loses a connection that is deleted, and is not joined by those of other accounts', async () => {
+    const hook = await all();
+    const other = await world();
+    const { id } = await connect();
+    await operator.post(`/operator/connections/${id}/deletion`, { name: 'Vans' });
+    await addConnection(other.accountId);
+    expect((await webhooks())[0]).toEqual(hook);
+  });
+
+  it('accepts what it returns, also when a connection has been added since', async () => {
+    const { createdAt, id, ...read } = await all();
+    const added = await connect();
+    const put = await us.api.put<WebhookOut>(`/webhook/${id}`, read);
+    expect(put.data).toEqual({
+      ...read,
+      id,
+      createdAt,
+      connectionIds: [us.connection.id, added.id],
+    });
+    const foreign = { ...read, connectionIds: [crypto.randomUUID()] };
+    expect(await us.api.put(`/webhook/${id}`, foreign)).toMatchObject(
+      invalid('Invalid connection ids'),
+    );
+  });
+
+  it('covers only what a client names that does not say so', async () => {
+    const { id, allConnections, createdAt: _, ...read } = await all();
+    expect(allConnections).toBe(true);
+    const put = await us.api.put<WebhookOut>(`/webhook/${id}`, read);
+    expect(put.data).not.toHaveProperty('allConnections');
+    await connect();
+    expect((await webhooks())[0]?.connectionIds).toEqual([us.connection.id]);
+    const { connectionIds: __, ...rest } = read;
+    for (const body of [rest, { ...rest, allConnections: false }])
+      expect(await us.api.put(`/webhook/${id}`, body)).toMatchObject(
+        invalid('connectionIds is required'),
+      );
+  });
+
+  it('has room for as many connections as an account can have', async () => {
+    const [filler, hook] = [await register(), await all()];
+    const add = () => us.api.post('/webhook', webhookBody(us, { allConnections: true }));
+    const headers = JSON.stringify({ ct: 'x'.repeat(maxWebhookBytes - 41_000) });
+    await rows('update webhooks set headers = ?2 where id = ?1', filler.id, headers);
+    expect(await add()).toMatchObject({ status: 400, errors: [{ field: 'connectionIds' }] });
+    const { id } = await connect();
+    const covered = 'select connection_id from webhook_connections where webhook_id = ?1';
+    expect(await rows(covered, hook.id)).toContainEqual({ connection_id: id });
+  });
+
+  it('is in the audit log when that changes', async () => {
+    const { id, createdAt: _, ...read } = await all();
+    for (const allConnections of [true, false])
+      await us.api.put(`/webhook/${id}`, { ...read, allConnections });
+    const log = await rows(
+      `select action, fields from audit_log where subject_id = ?1 and fields <> '[]' order by seq`,
+      id,
+    );
+    expect(log).toEqual([
+      { action: 'created', fields: '["allConnections"]' },
+      { action: 'changed', fields: '["allConnections"]' },
+    ]);
+  });
+});
+
+describe('a connection whose accidents nobody is notified of', () => {
+  const portal = visitor(() => cookie);
+  let cookie: string;
+  let userId: string;
+  beforeEach(async () => {
+    ({ cookie } = await signIn(us));
+    userId = await value('select id from portal_users where account_id = ?1', us.accountId);
+    await setMailRule(env, caller(), userId, { ...levels, levels: [] }); // the first person has one
+  });
+  const levels = { levels: [1], risk: null, groups: null };
+  const channel = {
+    kind: 'https',
+    name: 'Ops',
+    url: 'https://ops.example.com/x',
+    getsAlerts: true,
+  } as const;
+
+  const crashed = async () => {
+    await send(vehicle(), accident());
+    return value<string>('select id from accidents where account_id = ?1', us.accountId);
+  };
+  const warning = /Nobody is notified of accidents of this connection/;
+  async function warnings(accidentId: string): Promise<string[]> {
+    const { id } = us.connection;
+    const status = await operator.get<{ uncovered: { connectionId: string }[] }>(
+      '/operator/status',
+    );
+    const found = {
+      status: status.data.uncovered.some(({ connectionId }) => connectionId === id),
+      overview: /Nobody is notified of accidents of “/.test(await portal.textAt('/portal')),
+      connection: (await portal.textAt(`/portal/connections/${id}`)).match(warning),
+      accident: (await portal.textAt(`/portal/accidents/${accidentId}`)).match(warning),
+      reply: (await connect()).warning?.match(warning),
+    };
+    return Object.entries(found).flatMap(([place, warns]) => (warns ? [place] : []));
+  }
+  const everywhere = ['status', 'overview', 'connection', 'accident', 'reply'];
+
+  it.each<[what: string, places: string[], set: () => Promise<unknown>]>([
+    ['nothing', everywhere, async () => {}],
+    ['a webhook for accidents', [], () => all()],
+    ['a webhook for some levels of them', [], () => all({ filters: { accidentLevels: [3] } })],
+    ['a webhook for safety events alone', everywhere, () => all({ notificationTypes: [2] })],
+    [
+      'a paused webhook',
+      everywhere,
+      async () => us.api.post(`/webhook/${(await all()).id}/pause`, {}),
+    ],
+    ['a webhook of this connection alone', ['reply'], () => register()],
+    ["somebody's emails", [], () => setMailRule(env, caller(), userId, levels)],
+    [
+      "somebody's emails of safety events",
+      everywhere,
+      () => setMailRule(env, caller(), userId, { ...levels, levels: [], risk: 4 }),
+    ],
+    ['a channel', [], () => saveChannel(env, caller(), channel, levels)],
+  ])('with %s is warned of in %j', async (_, places, set) => {
+    const crash = await crashed();
+    await set();
+    expect(await warnings(crash)).toEqual(places);
+  });
+
+  it('is found among 200 connections, newest first, with few rows', async () => {
+    const now = Date.now();
+    const named = (i: number) => ({
+      id: `c-${i}${us.accountId}`,
+      name: `c-${i}`,
+      created_at: now + i,
+    });
+    const of = { account_id: us.accountId, provider: 'motive' };
+    await addRows('connections', 300, (i) => ({ ...of, ...named(i) }));
+    await all();
+    await rows('delete from webhook_connections where connection_id = ?1', `c-150${us.accountId}`);
+    const meter = metered();
+    const db = openDatabase(meter.env);
+    const found = await transaction(db, selectUncovered(meter.env, db, caller()));
+    expect(found).toEqual([{ id: `c-150${us.accountId}`, name: 'c-150' }]);
+    expect(meter.cost.read).toBeLessThan(200 * 5);
+  });
+
+  it('is not warned of once somebody says so, until they want it again', async () => {
+    const crash = await crashed();
+    const path = `/portal/connections/${us.connection.id}`;
+    const page = await portal.outcome(`${path}/warning`);
+    expect(page).toContain('No warning if nobody is notified Warn again');
+    expect(await warnings(crash)).toEqual(['reply']);
+    expect(await portal.outcome(`${path}/warning`, { do: 'warn' })).toMatch(warning);
+    const them = await world();
+    const other = `/portal/connections/${them.connection.id}/warning`;
+    expect((await portal.post(other)).status).toBe(404);
+  });
+
+  it('is not warned of where accidents are over, or not expected', async () => {
+    const crash = await crashed();
+    const path = `/portal/accidents/${crash}`;
+    expect(await portal.textAt(path)).toMatch(warning);
+    expect(await portal.outcome(path, { do: 'close', note: '' })).not.toMatch(warning);
+    const pull = { account_id: us.accountId, secrets: '{}', paused_at: 1 };
+    await addRows('pulls', 1, () => ({ ...pull, connection_id: us.connection.id }));
+    expect(await warnings(crash)).toEqual(['reply']);
+  });
+});

@@ -1,0 +1,137 @@
+import { env } from 'cloudflare:workers';
+import { handle } from '../../../../../src/core/webhooks/deliveries/consumer.ts';
+import { startWindowMs } from '../../../../../src/core/webhooks/deliveries/policy.ts';
+import { runWorker } from '../../../../../src/core/webhooks/deliveries/send/worker.ts';
+import { prune } from '../../../../../src/core/webhooks/deliveries/sweep.ts';
+import { reEncrypt } from '../../../../../src/operator/re-encrypt.ts';
+import {
+  attempted,
+  deliveriesOf,
+  settled,
+  setWindow,
+  unattempted,
+} from '../../../../support/deliveries.ts';
+import { accident, safetyEvent } from '../../../../support/records.ts';
+import { rows } from '../../../../support/rows.ts';
+import { story } from '../../../../support/story.ts';
+
+const { us, heard, send, register, happen } = story();
+const fail = () => new Response('no', { status: 500 });
+
+const secret = 'a-very-secret-value';
+
+it('custom headers sealed with an older key are read, and sealed anew with the newest', async () => {
+  const oauth = { tokenUrl: 'https://login.example.com/', clientId: 'c', clientSecret: 's' };
+  const hook = await register({ headers: { 'X-Secret': secret }, signing: true, oauth });
+  heard.serves('https://login.example.com', () => Response.json({ access_token: 'token' }));
+  await happen(1, 'before');
+  await settled(hook.id);
+  const rotated = { ...env, ENCRYPTION_KEYS: `new:${btoa('n'.repeat(32))},${env.ENCRYPTION_KEYS}` };
+  const keys = async () => {
+    const names = ['headers', 'signing', 'oauth', 'oauth_token'].map(
+      (name) => `${name}->>'key' as ${name}`,
+    );
+    const [row = {}] = await rows(`select ${names} from webhooks where id = ?1`, hook.id);
+    return Object.values(row);
+  };
+  expect(await keys()).toEqual(Array(4).fill('test'));
+  await rows("update accounts set status = 'moving' where id = ?1", us.accountId);
+  expect(await reEncrypt(rotated)).toBe(0);
+  await rows("update accounts set status = 'suspended' where id = ?1", us.accountId);
+  expect(await reEncrypt(rotated)).toBeGreaterThan(0);
+  expect(await keys()).toEqual(Array(4).fill('new'));
+  expect(await reEncrypt(rotated)).toBe(0);
+  await rows("update accounts set status = 'active' where id = ?1", us.accountId);
+  await unattempted(hook.id, happen);
+  await handle(rotated, { accountId: us.accountId, webhookId: hook.id, worker: 1 });
+  expect(heard.got.at(-1)?.headers['x-secret']).toBe(secret);
+});
+
+it('custom headers that cannot be read cost no attempt', async () => {
+  const hook = await register();
+  await rows(
+    `update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`,
+    hook.id,
+  );
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  await happen(1);
+  await vi.waitFor(async () => {
+    const [row] = await deliveriesOf(hook.id);
+    expect(row).toMatchObject({ status: 'pending', attempts: 0, claimedUntil: 0 });
+    expect(row?.nextAttemptAt).toBeGreaterThan(Date.now() + 60_000);
+  });
+  expect(heard.got).toEqual([]);
+});
+
+it('pruning deletes what ended before retention, and never what is pending', async () => {
+  const [kept, deleted, waiting] = [await register(), await register(), await register()];
+  heard.responds(({ url }) => (url === waiting.url ? fail() : new Response('ok')));
+  await happen(3);
+  await send(accident());
+  await settled(kept.id, 4);
+  await settled(deleted.id, 4);
+  await attempted(waiting.id);
+  await us.api.delete(`/webhook/${deleted.id}`);
+  const later = Date.now() + 30 * 86_400_000;
+  expect(await prune(env, later - 3_600_000)).toBe(0);
+  expect(await prune(env, later + 60_000)).toBeGreaterThanOrEqual(8);
+  expect(await deliveriesOf(kept.id)).toEqual([]);
+  expect(await deliveriesOf(deleted.id)).toEqual([]);
+  expect((await deliveriesOf(waiting.id)).length).toBeGreaterThan(0);
+  // The accident is still known: its level is not notified again.
+  const again = send(accident(), safetyEvent({ sourceId: 'e0' }));
+  expect((await again).data).toMatchObject({ accepted: 0, unchanged: 2 });
+});
+
+describe('a claim', () => {
+  const unwoken = async (count: number) => {
+    const { id } = await register();
+    await unattempted(id, () => happen(count));
+    return id;
+  };
+  const consume = async (webhookId: string) => {
+    await handle(env, { accountId: us.accountId, webhookId, worker: 1 });
+    return deliveriesOf(webhookId);
+  };
+
+  it('is released for calls that could not start within its first five seconds', async () => {
+    const webhookId = await unwoken(40);
+    await setWindow(webhookId, 50);
+    const now = Date.now.bind(Date);
+    let calls = 0;
+    heard.responds(async () => {
+      if (++calls === 20) vi.spyOn(Date, 'now').mockImplementation(() => now() + startWindowMs + 1);
+      return new Response('ok');
+    });
+    await consume(webhookId);
+    vi.mocked(Date.now).mockRestore();
+    const rows = await settled(webhookId, 40);
+    expect(rows.every(({ attempts }) => attempts === 1)).toBe(true);
+  });
+
+  it('makes no call that its invocation might not live to record', async () => {
+    const webhookId = await unwoken(3);
+    const now = Date.now();
+    const budget = { until: now + 5_000, callsUntil: now - 1, queries: 2, log: () => {} };
+    const end = await runWorker(env, { accountId: us.accountId, webhookId, worker: 1 }, budget);
+    expect(end.isLate).toBe(true);
+    expect(heard.got).toEqual([]);
+    const putBack = { status: 'pending', attempts: 0, claimedUntil: 0 };
+    expect(await deliveriesOf(webhookId)).toMatchObject([putBack, putBack, putBack]);
+  });
+
+  it('is recorded though D1 does not confirm the record once', async () => {
+    const webhookId = await unwoken(1);
+    const batch = env.DB.batch.bind(env.DB);
+    let trips = 0;
+    vi.spyOn(env.DB, 'batch').mockImplementation((statements) =>
+      ++trips === 2
+        ? Promise.reject(new Error('D1_ERROR: Network connection lost.'))
+        : batch(statements),
+    );
+    expect(await consume(webhookId)).toMatchObject([
+      { status: 'delivered', attempts: 1, claimedUntil: 0 },
+    ]);
+    expect(heard.got).toHaveLength(1);
+  });
+});

@@ -1,0 +1,24 @@
+import { env } from 'cloudflare:workers';
+import { newId } from '../../../../../src/core/platform/db/ids.ts';
+import { through } from '../../../../../src/core/platform/db/through.ts';
+import { handle } from '../../../../../src/core/webhooks/deliveries/consumer.ts';
+import { maxWorkers } from '../../../../../src/core/webhooks/deliveries/send/worker.ts';
+
+it('an account has 200 workers in an isolate, and those of accidents; others come back a second later', async () => {
+  const held = Promise.withResolvers<void>();
+  const DB = through(env.DB, (run) => held.promise.then(run));
+  const later = vi.fn(async () => {});
+  const bindings = { ...env, DB, DELIVERIES: { send: later, sendBatch: later } } as unknown as Env;
+  const [ours, theirs] = [newId(), newId()];
+  const handled = (accountId: string, more = {}) =>
+    handle(bindings, { accountId, webhookId: newId(), worker: 1, ...more });
+  const work = Array.from({ length: maxWorkers }, () => handled(ours));
+  await handled(ours, { webhookId: 'late' });
+  const late = [{ accountId: ours, webhookId: 'late', worker: 1 }, { delaySeconds: 1 }];
+  expect(later.mock.calls).toEqual([late]);
+  work.push(handled(ours, { accidents: true }), handled(theirs));
+  held.resolve();
+  await Promise.all(work);
+  await handled(ours);
+  expect(later.mock.calls).toEqual([late]);
+});

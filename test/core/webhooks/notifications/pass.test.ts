@@ -1,0 +1,128 @@
+import { env } from 'cloudflare:workers';
+import { sql } from 'drizzle-orm';
+import fc from 'fast-check';
+import { incidentTypes } from '../../../../src/core/fleet/incidents/types.ts';
+import { groupKey } from '../../../../src/core/fleet/lists/group-keys.ts';
+import { transaction } from '../../../../src/core/platform/db/database.ts';
+import { openDatabase } from '../../../../src/core/platform/db/system.ts';
+import {
+  type Filterable,
+  type Filters,
+  letsThrough,
+  stored,
+} from '../../../../src/core/webhooks/filters.ts';
+import { isLetThrough } from '../../../../src/core/webhooks/notifications/pass.ts';
+import { vehicle } from '../../../support/records.ts';
+import { rows } from '../../../support/rows.ts';
+import { story } from '../../../support/story.ts';
+import { addConnection, as, issueKey } from '../../../support/world.ts';
+
+const { us, send, register } = story();
+const db = openDatabase(env);
+
+const withKeys = (filters: Filters | null) =>
+  filters && { ...filters, groupKeys: filters.vehicleGroups?.map(groupKey) };
+
+const event = { level: 0, eventRisk: 3, translatedIncidentTypes: ['Crash', 'Speeding'] };
+const level2 = { level: 2, groupKeys: ['north', 'süd'] };
+const cases: [filters: Filters | null, of: Filterable, passes: boolean][] = [
+  [null, event, true],
+  [{ minEventRisk: 3 }, event, true],
+  [{ minEventRisk: 4 }, event, false],
+  [{ minEventRisk: 5 }, level2, true],
+  [{ incidentTypes: ['Speeding', 'Idling'] }, event, true],
+  [{ incidentTypes: ['Idling'] }, event, false],
+  [{ incidentTypes: ['Idling'] }, level2, true],
+  [{ accidentLevels: [1, 2] }, level2, true],
+  [{ accidentLevels: [1, 3] }, level2, false],
+  [{ accidentLevels: [3] }, event, true],
+  [{ vehicleGroups: ['SÜD', 'East'] }, level2, true],
+  [{ vehicleGroups: ['East'] }, level2, false],
+  [{ vehicleGroups: ['East'] }, { ...level2, groupKeys: [] }, false],
+  [{ vehicleGroups: ['East'] }, { ...level2, groupKeys: undefined }, true],
+  [{ vehicleGroups: ['North'], accidentLevels: [3] }, level2, false],
+];
+it.each(cases)('the filters %j let %j through: %s', (filters, of, passes) => {
+  expect(letsThrough(withKeys(filters), of)).toBe(passes);
+});
+
+const some = <T>(...values: T[]) => fc.subarray(values, { minLength: 1 });
+const anyFilters: fc.Arbitrary<Filters | null> = fc.option(
+  fc.record(
+    {
+      minEventRisk: fc.constantFrom(1, 2, 3, 4, 5),
+      incidentTypes: fc.subarray([...incidentTypes].slice(0, 5), { minLength: 1 }),
+      vehicleGroups: some('North', 'SÜD', 'East'),
+      accidentLevels: some(1, 2, 3),
+    },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<Filters>, // some of its properties
+);
+const groups = [[], ['North'], ['Süd', 'West'], ['east']];
+const anyNotification = fc.record({
+  vehicle: fc.constantFrom(...groups.flatMap((_, i) => [`own ${i}`, `other ${i}`]), 'unknown'),
+  about: fc.oneof(
+    fc.record({ level: fc.constantFrom(1, 2, 3) }),
+    fc.record({
+      level: fc.constant(0),
+      eventRisk: fc.constantFrom(1, 2, 3, 4, 5),
+      translatedIncidentTypes: fc.subarray([...incidentTypes].slice(0, 5)),
+    }),
+  ),
+});
+
+it('the statement of fan-outs lets through what the function does', {
+  timeout: 60_000,
+}, async () => {
+  const other = await addConnection(us.accountId);
+  const sayOther = as(await issueKey(other.id)).send;
+  for (const [i, of] of groups.entries()) {
+    await send(vehicle({ sourceId: `own ${i}`, groups: of }));
+    await sayOther(vehicle({ sourceId: `other ${i}`, groups: of }));
+  }
+  const known = await rows(
+    'select id, source_id from vehicles where account_id = ?1',
+    us.accountId,
+  );
+  const idOf = new Map(known.map(({ id, source_id }) => [source_id, id]));
+  const hooks = [
+    { ...(await register()), covers: ['own'] },
+    {
+      ...(await register({ connectionIds: [us.connection.id, other.id] })),
+      covers: ['own', 'other'],
+    },
+  ];
+  const all = fc.tuple(
+    fc.tuple(anyFilters, anyFilters),
+    fc.array(anyNotification, { minLength: 1 }),
+  );
+  await fc.assert(
+    fc.asyncProperty(all, async ([filters, notifications]) => {
+      for (const [i, { id }] of hooks.entries())
+        await rows('update webhooks set filters = ?1 where id = ?2', stored(filters[i]), id);
+      const ns = notifications.map(({ vehicle, about: { level, ...data } }) => ({
+        ...{ vehicleId: idOf.get(vehicle) ?? null, level, data },
+      }));
+      const ws = hooks.map(({ id }, i) => ({ id, filtered: filters[i] !== null }));
+      const passed = await transaction(
+        db,
+        db.all<{ n: number; w: number }>(sql`
+          select n.key as n, w.key as w from json_each(${JSON.stringify(ns)}) n
+          cross join (
+            select key, value->>'id' as webhook_id, value->>'filtered' as filtered
+            from json_each(${JSON.stringify(ws)})) w
+          where ${isLetThrough} order by n.key, w.key`),
+      );
+      const expected = notifications.flatMap(({ vehicle, about }, n) =>
+        hooks.flatMap(({ covers }, w) => {
+          const [of = '', place] = vehicle.split(' ');
+          const groupKeys = covers.includes(of) ? groups[Number(place)]?.map(groupKey) : undefined;
+          return letsThrough(withKeys(filters[w] ?? null), { ...about, groupKeys })
+            ? [{ n, w }]
+            : [];
+        }),
+      );
+      expect(passed).toEqual(expected);
+    }),
+  );
+});

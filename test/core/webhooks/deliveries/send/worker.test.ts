@@ -13,9 +13,9 @@ it('an account has 200 workers in an isolate, and those of accidents; others com
   const handled = (accountId: string, more = {}) =>
     handle(bindings, { accountId, webhookId: newId(), worker: 1, ...more });
   const work = Array.from({ length: maxWorkers }, () => handled(ours));
-  await handled(ours, { webhookId: 'late' });
+  work.push(handled(ours, { webhookId: 'late' }));
   const late = [{ accountId: ours, webhookId: 'late', worker: 1 }, { delaySeconds: 1 }];
-  expect(later.mock.calls).toEqual([late]);
+  await vi.waitFor(() => expect(later.mock.calls).toEqual([late]));
   work.push(handled(ours, { accidents: true }), handled(theirs));
   held.resolve();
   await Promise.all(work);

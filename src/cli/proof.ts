@@ -40,7 +40,7 @@ const { seed, steps, mutants } = new Command('npm run proof --')
   )
   .option(
     '--mutants',
-    'breaks some forty rules one by one instead, and names those whose tests do not notice',
+    'breaks some hundred rules one by one instead, and names those whose tests do not notice',
   )
   .parse()
   .opts<{ seed?: number; steps?: number; mutants?: true }>();

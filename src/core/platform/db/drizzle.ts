@@ -1,7 +1,11 @@
-import { is, type SQLWrapper } from 'drizzle-orm';
+import { is, SQL, type SQLWrapper } from 'drizzle-orm';
 import type { DrizzleD1Database } from 'drizzle-orm/d1';
 import type { RunnableQuery } from 'drizzle-orm/runnable-query';
-import { type SQLitePreparedQuery, SQLiteSelectBase } from 'drizzle-orm/sqlite-core';
+import {
+  type SQLiteColumn,
+  type SQLitePreparedQuery,
+  SQLiteSelectBase,
+} from 'drizzle-orm/sqlite-core';
 import { SQLiteRaw } from 'drizzle-orm/sqlite-core/query-builders/raw';
 
 /*
@@ -27,6 +31,10 @@ export const isRead = (statement: Statement): boolean =>
 
 const writing =
   /\b(?:(?:insert|replace)\s+(?:or\s+\w+\s+)?into|delete\s+from|update\s+\S+\s+(?:indexed\s+by\s+\S+\s+)?set)\b/i;
+
+/** Whether what an index is declared on is this column, or an expression of it. */
+export const isOfColumn = (indexed: unknown, column: SQLiteColumn): boolean =>
+  is(indexed, SQL) ? indexed.queryChunks.includes(column) : indexed === column;
 
 /** A statement as D1 takes it, and what makes rows of D1's result. */
 export type Prepared = { d1: D1PreparedStatement; resultOf: (result: D1Result) => unknown };

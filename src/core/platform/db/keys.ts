@@ -1,5 +1,5 @@
-import { is, SQL } from 'drizzle-orm';
 import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { isOfColumn } from './drizzle.ts';
 
 /** The columns of a table's primary key. */
 export function keyOf(table: SQLiteTable): SQLiteColumn[] {
@@ -14,8 +14,7 @@ export type Index = { name: string; rest: SQLiteColumn[]; isPartial: boolean };
 export const indexesOn = (column: SQLiteColumn): Index[] =>
   getTableConfig(column.table).indexes.flatMap(({ config }) => {
     const [first, ...rest] = config.columns;
-    const isOf = is(first, SQL) ? first.queryChunks.includes(column) : first === column;
-    return isOf
+    return isOfColumn(first, column)
       ? [{ name: config.name, rest: rest as SQLiteColumn[], isPartial: Boolean(config.where) }]
       : [];
   });

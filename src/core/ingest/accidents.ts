@@ -52,7 +52,7 @@ export type Decided = {
   /** How many records change their accident. */
   changed: number;
   /** The levels to notify of, with the indexes of their records. */
-  told: { index: number; notification: NewNotification }[];
+  toNotify: { index: number; notification: NewNotification }[];
   warnings: RecordWarning[];
 };
 
@@ -63,12 +63,12 @@ export function decideAll(
   { accidents, fleet }: Known,
 ): Decided {
   const changed = new Map<string, Accident>();
-  const decided: Decided = { toStore: [], changed: 0, told: [], warnings: [] };
+  const decided: Decided = { toStore: [], changed: 0, toNotify: [], warnings: [] };
   for (const { index, record } of entries) {
     const before = changed.get(record.id) ?? accidents.get(record.id)?.accident;
-    const { after, told, isUnclear } = decide(before, record, fleet, now);
-    if (told !== undefined)
-      decided.told.push({ index, notification: notificationOf(record, after, told) });
+    const { after, toNotify, isUnclear } = decide(before, record, fleet, now);
+    if (toNotify !== undefined)
+      decided.toNotify.push({ index, notification: notificationOf(record, after, toNotify) });
     if (after === before) continue;
     changed.set(after.id, after);
     decided.changed++;

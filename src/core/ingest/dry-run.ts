@@ -53,16 +53,16 @@ export async function rehearseRecords(
   for (const [place, { kept, fresh = [] }] of found.batches.entries()) {
     const batch = batches[place] as Batch; // there is a result for each
     addKept(total, batch, kept);
-    const told = fresh.flatMap((event) => newsOfEvent(batch, event));
-    news.push(...told);
-    total.heldBack += fresh.length - told.length;
+    const toNotify = fresh.flatMap((event) => newsOfEvent(batch, event));
+    news.push(...toNotify);
+    total.heldBack += fresh.length - toNotify.length;
   }
   if (found.known) {
     const known = knownFrom(found.known);
     const fleet = fleetAfter(known.fleet, found.changed);
     const decided = decideAll(source, accidents, { ...known, fleet });
     addDecided(total, decided);
-    for (const { index, notification } of notify ? decided.told : []) {
+    for (const { index, notification } of notify ? decided.toNotify : []) {
       const vehicle = fleet.vehicles.find(({ id }) => id === notification.vehicleId);
       news.push({ index, notification, vehicle });
     }

@@ -51,12 +51,12 @@ async function store(
   caller: Caller,
   source: Source,
   entries: AccidentEntry[],
-  { toStore, told }: Decided,
+  { toStore, toNotify }: Decided,
   { notify, evidence }: AccidentOptions,
 ): Promise<DeliveryMessage[]> {
   const linked = evidence ? linkedAmong(entries) : [];
   if (toStore.length === 0 && linked.length === 0) return [];
-  const notifications = notify ? told.map(({ notification }) => notification) : [];
+  const notifications = notify ? toNotify.map(({ notification }) => notification) : [];
   const news = { type: ACCIDENT, notifications, ofType: notifications.length } as const;
   const statements = (db: Database) => ({
     accidents: storeAccidents(db, toStore),

@@ -37,7 +37,7 @@ export type Decision = {
   /** The accident then: `before` itself if the record changes nothing. */
   after: Accident;
   /** The level to notify of, if any. */
-  told: number | undefined;
+  toNotify: number | undefined;
   /** Whether it has no vehicle because several could be meant. */
   isUnclear: boolean;
 };
@@ -56,7 +56,7 @@ export function decide(
     (behind ? (known ?? said) : (said ?? known)) ?? null;
   const highest = isOfHighestLevel(before, record);
   const dismissed = isDismissed(before, record);
-  const told = levelToTell(before, record, dismissed);
+  const toNotify = levelToNotify(before, record, dismissed);
   const namedVehicleId = newest(before?.namedVehicleId, record.vehicleId);
   const vin = vinAfter(before, record, behind);
   const { vehicle, isUnclear } = vehicleAfter(before, record, { namedVehicleId, vin }, fleet);
@@ -83,7 +83,7 @@ export function decide(
     dismissed,
     reportUrl: newest(before?.reportUrl, record.reportUrl),
     levels: levelsAfter(before, level, now),
-    notified: (before?.notified ?? 0) | (told === undefined ? 0 : bitOf(told)),
+    notified: (before?.notified ?? 0) | (toNotify === undefined ? 0 : bitOf(toNotify)),
     // Otherwise a repeat of a lower level would be newer than what is known.
     sourceUpdatedAt: behind
       ? (before?.sourceUpdatedAt ?? null)
@@ -97,7 +97,7 @@ export function decide(
     createdAt: before?.createdAt ?? now,
     updatedAt: now,
   };
-  return { after: before && isSame(before, after) ? before : after, told, isUnclear };
+  return { after: before && isSame(before, after) ? before : after, toNotify, isUnclear };
 }
 
 /** Whether the record is older than a version that is known. */
@@ -136,18 +136,18 @@ function isDismissed(before: Accident | undefined, record: AccidentRecord): bool
 }
 
 /**
- * The level to tell, each once. Of a false alarm only those are told who know of level 1: as
+ * The level to notify of, each once. A false alarm notifies only those who know of level 1: as
  * level 2, because the verification is over.
  */
-function levelToTell(
+function levelToNotify(
   before: Accident | undefined,
   record: AccidentRecord,
   dismissed: boolean,
 ): number | undefined {
-  const isTold = (level: number) => ((before?.notified ?? 0) & bitOf(level)) !== 0;
-  if (dismissed) return isTold(1) && !isTold(2) ? 2 : undefined;
+  const isNotified = (level: number) => ((before?.notified ?? 0) & bitOf(level)) !== 0;
+  if (dismissed) return isNotified(1) && !isNotified(2) ? 2 : undefined;
   if (record.dismissed) return undefined; // in an older version only
-  return isTold(record.notificationLevel) ? undefined : record.notificationLevel;
+  return isNotified(record.notificationLevel) ? undefined : record.notificationLevel;
 }
 
 const bitOf = (level: number): number => 1 << (level - 1);

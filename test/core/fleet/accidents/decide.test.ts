@@ -47,7 +47,9 @@ function after(records: AccidentRecord[], fleet = nobodys) {
   for (const [i, one] of records.entries()) {
     const decision = decide(accident, one, fleet, now + i);
     told.push(
-      decision.told === undefined ? '-' : `${decision.told}${decision.after.dismissed ? '?' : ''}`,
+      decision.toNotify === undefined
+        ? '-'
+        : `${decision.toNotify}${decision.after.dismissed ? '?' : ''}`,
     );
     changes.push(decision.after !== accident);
     accident = decision.after;

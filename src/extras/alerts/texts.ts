@@ -1,5 +1,5 @@
 import { dayMs, minuteMs } from '../../core/platform/durations.ts';
-import type { MailPart } from '../../core/platform/mail.ts';
+import type { MailPart } from '../../core/platform/mail/render.ts';
 import { counted, minuteOf } from '../../core/platform/text.ts';
 import { circuitLongestMs, giveUpAfterMs } from '../../core/webhooks/deliveries/policy.ts';
 import { levelNames } from '../../core/webhooks/notifications/types.ts';

@@ -6,7 +6,7 @@ import { openDatabase } from '../../core/platform/db/system.ts';
 import { inTime } from '../../core/platform/in-time.ts';
 import { deleteTimes, recordTime, selectTimes } from '../../core/platform/jobs/lease.ts';
 import { described } from '../../core/platform/log.ts';
-import { sendMail } from '../../core/platform/send-mail.ts';
+import { sendMail } from '../../core/platform/mail/send.ts';
 import { callOnce } from '../../core/webhooks/deliveries/send/call-once.ts';
 import { bucketOf } from '../../extras/archive/bucket.ts';
 import { fingerprint, schemaSql, subjectOf } from '../api/schema.ts';

@@ -1,4 +1,4 @@
-import { config } from './config.ts';
+import { config } from '../config.ts';
 
 /** Why the email service took no email: its code, such as E_RECIPIENT_SUPPRESSED, without the recipient's address. */
 export class MailError extends Error {

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { auditDays, maxAuditEntries } from '../../src/core/accounts/audit/prune.ts';
-import { maxInvitationsPerDay } from '../../src/core/accounts/people.ts';
+import { maxInvitationsPerDay } from '../../src/core/accounts/invitations.ts';
 import { deadTokenDays } from '../../src/core/accounts/prune.ts';
 import { linkMs, sessionMs } from '../../src/core/accounts/sessions.ts';
 import { maxConnectionsOfToken } from '../../src/core/accounts/tokens/connections.ts';

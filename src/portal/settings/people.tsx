@@ -1,3 +1,4 @@
+import { invite } from '../../core/accounts/invitations.ts';
 import * as people from '../../core/accounts/people.ts';
 import { Email } from '../../core/platform/fields.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
@@ -93,7 +94,7 @@ function lastSignIn({ lastSignInAt, confirmedAt }: people.PortalUser) {
 /** The response is the same whoever the address belongs to, so that it reveals nothing. */
 export const sendInvitation = handles(invited, list, async (c, { email, role }) => {
   const caller = c.get('caller');
-  const mayEmail = await people.invite(...by(c), { email, role });
+  const mayEmail = await invite(...by(c), { email, role });
   if (mayEmail) c.executionCtx.waitUntil(emailSignInLinks(c.env, email, caller.accountId));
   const later = 'after that they can ask for another on the sign-in page.';
   const said = `Invited ${email} as ${aRole(role)}. The link works for ${linkMinutes} minutes; ${later}`;

@@ -1,5 +1,5 @@
 import { exports } from 'cloudflare:workers';
-import { maxInvitationsPerDay } from '../../../src/core/accounts/people.ts';
+import { maxInvitationsPerDay } from '../../../src/core/accounts/invitations.ts';
 import { type Email, keepEmails } from '../../support/emails.ts';
 import { addressIn, ask, origin, type Person, personBefore, signIn } from '../../support/portal.ts';
 import { addRows, rows, value } from '../../support/rows.ts';

@@ -1,5 +1,7 @@
 -- Accounts, who may act for them, and what was done. In all files: times are milliseconds since 1970, UTC, and ids are
 -- UUIDs.
+-- Migrations are written by hand, because Drizzle writes neither WITHOUT ROWID nor triggers nor why an index exists. A
+-- test compares them with src/core/platform/db/schema.
 
 create table accounts (
   id         text primary key,

@@ -1,7 +1,7 @@
 -- Accounts, who may act for them, and what was done. In all files: times are milliseconds since 1970, UTC, and ids are
 -- UUIDs.
 -- Migrations are written by hand, because Drizzle writes neither WITHOUT ROWID nor triggers nor why an index exists. A
--- test compares them with src/core/platform/db/schema.
+-- test compares them with the tables that are declared in Drizzle.
 
 create table accounts (
   id         text primary key,

@@ -9,6 +9,8 @@ type Change = {
   kind: 'added' | 'modified' | 'removed';
   impact: string;
   verdicts: { ruleId: string; impact: string; message: string }[];
+  property?: string;
+  base?: { value?: unknown };
   revision?: { pointer: string };
 };
 
@@ -37,7 +39,9 @@ export function breaksBetween(published: string, revision: string): string[] {
   const { changes }: { changes: Change[] } = JSON.parse(stdout); // as Redocly 2 writes it
   const repaired = changes.filter(isRepair).map(({ path }) => path);
   return changes
-    .filter(({ impact, path }) => impact === 'major' && !repaired.includes(path))
+    .filter(
+      (change) => change.impact === 'major' && !repaired.includes(change.path) && !isOpened(change),
+    )
     .flatMap((change) =>
       change.verdicts
         .filter(({ ruleId, impact }) => impact === 'major' && !isAllowed(change, ruleId))
@@ -49,6 +53,10 @@ export function breaksBetween(published: string, revision: string): string[] {
 const isRepair = ({ path, verdicts }: Change): boolean =>
   /\/parameters\/\d+\/schema$/.test(path) &&
   verdicts.some(({ message }) => message.startsWith("Type narrowed from 'any'"));
+
+/** Whether an object in a reply, which could have no further properties, now can: clients ignore them. */
+const isOpened = ({ path, property, base }: Change): boolean =>
+  /\/responses\//.test(path) && property === 'additionalProperties' && base?.value === false;
 
 const isAllowed = ({ kind, revision }: Change, rule: string): boolean =>
   allowed[`${kind} ${rule}`]?.some((about) => about.test(revision?.pointer ?? '')) === true;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { isVisible, maxUrlLength, mustBeVisible } from '../platform/address.ts';
 import { AtMost, Texts, Uuid } from '../platform/fields.ts';
-import { Filters, NotificationCode } from './filters.ts';
+import { Filters, FiltersOutput, NotificationCode } from './filters.ts';
 import { ACCIDENT, EVENT } from './notifications/types.ts';
 import { OAuth, OAuthInput } from './oauth.ts';
 
@@ -130,7 +130,7 @@ export const webhookFields = {
       'they are; null or an object without properties removes them.',
     example: undefined,
     input: v.optional(v.nullable(Filters)),
-    output: v.optional(Filters),
+    output: v.optional(FiltersOutput),
     plain: false,
   },
   oauth: {

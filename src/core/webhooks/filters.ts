@@ -40,6 +40,9 @@ export const Filters = v.strictObject({
 });
 export type Filters = v.InferOutput<typeof Filters>;
 
+/** Filters in a response, which may get further properties. */
+export const FiltersOutput = v.object(Filters.entries);
+
 /** The type of notification that a filter applies to; vehicles apply to both. */
 const typeOf: [name: keyof Filters, type: NotificationType, must: string][] = [
   ['minEventRisk', EVENT, 'needs 2 (event) among the notificationTypes'],

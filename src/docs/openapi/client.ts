@@ -4,7 +4,7 @@ import * as objects from '../../core/fleet/lists/field-objects.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../core/fleet/lists/resource.ts';
 import * as reads from '../../core/webhooks/deliveries/read/schema.ts';
-import { Filters } from '../../core/webhooks/filters.ts';
+import { Filters, FiltersOutput } from '../../core/webhooks/filters.ts';
 import * as payloads from '../../core/webhooks/notifications/payloads.ts';
 import {
   SigningSecret,
@@ -61,7 +61,8 @@ export const clientDocument = (): Json =>
       WebhookInput,
       WebhookUpdate,
       Webhook: WebhookOutput,
-      WebhookFilters: Filters,
+      WebhookFilters: FiltersOutput,
+      WebhookFiltersInput: Filters,
       SigningSecret,
       ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.item])),
       AccidentWithEvidence: v.object({ ...entries, evidence: v.optional(v.array(Evidence)) }),

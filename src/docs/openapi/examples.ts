@@ -61,6 +61,7 @@ const evidence = {
   expiresAt: '2027-11-20T20:00:02.000Z',
 };
 const webhookInput = eachField('example');
+const filters = { minEventRisk: 4, vehicleGroups: ['North'] };
 const lastAnswer = { status: 503, kind: 'status', at: '2026-11-20T20:00:02.114Z' };
 const deliveryAttempt = { ...lastAnswer, durationMs: 84, answer: 'Service Unavailable' };
 const deliverySummary = {
@@ -138,5 +139,6 @@ export const examples: Record<string, unknown> = {
     index: 0,
   },
   ExternalIdInput: { externalId: 'FL-0042' },
-  WebhookFilters: { minEventRisk: 4, vehicleGroups: ['North'] },
+  WebhookFilters: filters,
+  WebhookFiltersInput: filters,
 };

@@ -21,6 +21,15 @@ const wordsOf = (name: string, description: string, properties: { [name: string]
 const meanings = (fields: Fields, meaning = ({ description }: Field) => description) =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, meaning(field)]));
 
+const filterWords = (name: string) =>
+  wordsOf(name, 'A webhook is notified of what passes all its filters.', {
+    minEventRisk: 'Safety events of at least this risk. Accidents have none, and pass.',
+    incidentTypes: 'Safety events of at least one of these types. Accidents pass.',
+    vehicleGroups:
+      'Notifications about vehicles in at least one of these groups at that time. An accident of an unknown vehicle passes.',
+    accidentLevels: 'These levels of accidents. Safety events pass.',
+  });
+
 const ofDelivery = {
   id: 'The Delivery-Id, the same on each attempt.',
   status:
@@ -87,13 +96,8 @@ export const words: Record<string, string> = {
   WebhookInput: 'A webhook as you set it up.',
   WebhookUpdate: 'A webhook as it should be from now on.',
   Webhook: 'A webhook of the account.',
-  WebhookFilters: 'A webhook is notified of what passes all its filters.',
-  'WebhookFilters.minEventRisk':
-    'Safety events of at least this risk. Accidents have none, and pass.',
-  'WebhookFilters.incidentTypes': 'Safety events of at least one of these types. Accidents pass.',
-  'WebhookFilters.vehicleGroups':
-    'Notifications about vehicles in at least one of these groups at that time. An accident of an unknown vehicle passes.',
-  'WebhookFilters.accidentLevels': 'These levels of accidents. Safety events pass.',
+  ...filterWords('WebhookFilters'),
+  ...filterWords('WebhookFiltersInput'),
   SigningSecret: 'A new signing secret.',
   tokenUrl: 'The token endpoint, at an address like that of a receiver.',
   clientId: 'The client.',

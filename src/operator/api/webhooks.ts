@@ -7,7 +7,7 @@ import {
   statuses,
   widestWindow,
 } from '../../core/webhooks/deliveries/policy.ts';
-import { Filters } from '../../core/webhooks/filters.ts';
+import { FiltersOutput } from '../../core/webhooks/filters.ts';
 import {
   accidentLevels,
   EVENT_LEVEL,
@@ -29,7 +29,7 @@ export const WebhookHealth = v.object({
     v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 0 })),
     'How many calls it may have in flight now; 0 while nothing is sent to it.',
   ),
-  filters: v.optional(Filters),
+  filters: v.optional(FiltersOutput),
   allConnections: v.optional(v.literal(true)),
 });
 

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, siteDirectory } from '../../../src/cli/project/paths.ts';
 import { breaksBetween } from '../../../src/cli/site/contract.ts';
-import { type Json, readDocument } from '../../support/node/contract.ts';
+import { type Json, partsOfReplies, readDocument } from '../../support/node/contract.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
 
 const directory = temporaryFolder();
@@ -140,4 +140,18 @@ it('what the guide Versioning says may come at any time is published', () => {
       (property(document, name, 'notificationTypes').items.enum as number[]).push(3);
   });
   expect(breaks).toEqual([]);
+});
+
+it.each(names)('every object in a reply or delivery of %s may get further properties', (name) => {
+  const parts = partsOfReplies(readDocument(name));
+  const isClosed = (part: Json) =>
+    part.additionalProperties === false || part.unevaluatedProperties !== undefined;
+  expect(parts.filter(isClosed)).toEqual([]);
+  expect(parts.filter((part) => 'properties' in part).length).toBeGreaterThan(20);
+});
+
+it('an object of replies that is opened to further properties breaks nothing', () => {
+  const closing = (document: Json) =>
+    Object.assign(schema(document, 'Webhook'), { additionalProperties: false });
+  expect(breaksAfter(() => {}, closing)).toEqual([]);
 });

@@ -116,3 +116,18 @@ export function resolved(document: Document, part: Json): Json {
   const [, , kind = '', name = ''] = typeof part.$ref === 'string' ? part.$ref.split('/') : [];
   return kind ? (document.components[kind]?.[name] ?? {}) : part;
 }
+
+/** Every part of what replies and deliveries of a document refer to, schemas among them. */
+export function partsOfReplies(document: Document): Json[] {
+  const found = new Set<Json>();
+  const add = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null || found.has(part as Json)) return;
+    found.add(part as Json); // lists are no different here
+    for (const inner of Object.values(part)) add(inner);
+    add(resolved(document, part as Json));
+  };
+  for (const { responses } of Object.values(document.paths).flatMap(Object.values<Operation>))
+    add(responses);
+  for (const { post } of Object.values(document.webhooks ?? {})) add(post.requestBody);
+  return [...found];
+}

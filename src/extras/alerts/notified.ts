@@ -4,7 +4,7 @@ import {
   notifiedOf,
   selectNotified,
 } from '../../core/webhooks/deliveries/read/find.ts';
-import { type Alerted, selectAlerted } from '../../extras/alerts/alerted.ts';
+import { type Alerted, selectAlerted } from './alerted.ts';
 
 /** Who was notified of an event or accident: webhooks, and the people and channels that have alerts. */
 export async function whoWasNotified(

@@ -116,6 +116,21 @@ describe('beside an account with 20,000 rows in every table', () => {
     nothingCostly();
   });
 
+  it('no search of operators in another account reads its rows', async () => {
+    const us = await fullAccount();
+    const { vehicles, drivers } = await rowsOf(us.accountId);
+    const headers = { authorization: `Bearer ${env.OPERATOR_KEY}` };
+    for (const query of [
+      `fleet/find?vehicle=Truck%2012&accountId=${us.accountId}`,
+      `fleet/find?driver=Nobody&accountId=${us.accountId}`,
+      `why?vehicleId=${vehicles?.[0]?.id}`,
+      `why?driverId=${drivers?.[0]?.id}`,
+      `deliveries/find?vehicleId=${vehicles?.[0]?.id}`,
+    ])
+      await call('GET', `/operator/${query}`, { headers, bindings: watched });
+    nothingCostly();
+  });
+
   it('no page of the portal reads its rows', async () => {
     const { at, get } = await portalAccount();
     for (const path of personalPages) await get(at(path), { bindings: watched });

@@ -6,7 +6,7 @@ import {
   deleteConnectionCommand,
   eraseDriverCommand,
 } from './operate/delete.ts';
-import { listDeliveriesCommand } from './operate/deliveries.ts';
+import { findDeliveriesCommand, listDeliveriesCommand } from './operate/deliveries.ts';
 import { type Derived, derived } from './operate/derive.ts';
 import { exportCommand } from './operate/export.ts';
 import { importCommand } from './operate/import.ts';
@@ -15,6 +15,7 @@ import { auditCommand, removeUserCommand } from './operate/people.ts';
 import { printable } from './operate/print.ts';
 import { replayCommand } from './operate/replay.ts';
 import { listCellsCommand, statusCommand } from './operate/status.ts';
+import { whyCommand } from './operate/why.ts';
 import { useProxy } from './project/proxy.ts';
 
 /** Commands by what they are about: those that make one call, and those that do more. */
@@ -104,7 +105,7 @@ const groups: { [name: string]: [about: string, commands: (Derived | (() => Comm
     'Follow deliveries, send them now, and replay them',
     [
       listDeliveriesCommand,
-      ['find', 'GET /deliveries/find'],
+      findDeliveriesCommand,
       ['show', 'GET /deliveries/:id'],
       ['send', 'POST /deliveries/:id/send'],
       replayCommand,
@@ -138,6 +139,7 @@ export function fleetCommand(): Command {
     .addCommand(derived('', ['sign-in-link <email>', 'POST /sign-in-links']))
     .addCommand(auditCommand())
     .addCommand(statusCommand())
+    .addCommand(whyCommand())
     .addCommand(importCommand())
     .addCommand(exportCommand())
     .addCommand(generateCommand());

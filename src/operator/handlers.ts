@@ -67,7 +67,9 @@ import {
   suspendAccount,
 } from './deletion/accept.ts';
 import { continueDeletion, type Deletion, listDeletions, stepNames } from './deletion/run.ts';
+import { explain } from './explain.ts';
 import { findDeliveries } from './find-deliveries.ts';
+import { findInFleet } from './find-in-fleet.ts';
 import type { Handlers } from './handler-types.ts';
 import { checkService } from './health/check.ts';
 import { continueMove, showMove } from './moves/leave.ts';
@@ -194,9 +196,24 @@ export const handlers: Handlers<typeof operations> = {
     });
   },
 
-  async findDeliveries({ env, query: { eventId, vin } }) {
-    if (!eventId && !vin) throw invalid('Give an eventId or a vin');
-    return findDeliveries(env, eventId ? { eventId } : { vin: String(vin) });
+  async findDeliveries({ env, query: { eventId, vin, vehicleId } }) {
+    if (eventId) return findDeliveries(env, { eventId });
+    if (vehicleId) return findDeliveries(env, { vehicleId });
+    if (vin) return findDeliveries(env, { vin });
+    throw invalid('Give an eventId, a vin or a vehicleId');
+  },
+
+  async findInFleet({ env, query: { vehicle, driver, accountId } }) {
+    if (vehicle) return findInFleet(env, { kind: 'vehicle', text: vehicle, accountId });
+    if (driver) return findInFleet(env, { kind: 'driver', text: driver, accountId });
+    throw invalid('Give a vehicle or a driver');
+  },
+
+  async explain({ env, query: { eventId, vehicleId, driverId, ...range } }) {
+    if (eventId) return explain(env, { eventId });
+    if (vehicleId) return explain(env, { vehicleId, ...range });
+    if (driverId) return explain(env, { driverId, ...range });
+    throw invalid('Give an eventId, a vehicleId or a driverId');
   },
 
   getDelivery: withDelivery(showDelivery),

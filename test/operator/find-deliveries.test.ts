@@ -32,5 +32,5 @@ it('finds deliveries of all accounts by a VIN or an event', async () => {
   expect(await find(`eventId=${found[0]?.eventId}`)).toEqual([found[0]]);
   expect(await find(`eventId=${crypto.randomUUID()}`)).toEqual([]);
   const nothing = await operator.get('/operator/deliveries/find');
-  expect(nothing).toMatchObject(invalid('Give an eventId or a vin'));
+  expect(nothing).toMatchObject(invalid('Give an eventId, a vin or a vehicleId'));
 });

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { Delivery } from '../../operator/api/webhooks.ts';
-import { operatorFor } from './cells.ts';
+import { askAll, inOneList, operatorFor } from './cells.ts';
+import { oneMeant } from './meant.ts';
 import { printable, show } from './print.ts';
 import { aboutOf, resultOf, shapeOf } from './rows.ts';
 
@@ -19,6 +20,20 @@ export const listDeliveriesCommand = (): Command =>
       const found = await list();
       if (follow) await watch(found, list);
       else show(command, found, shapeOf('GET /deliveries'));
+    });
+
+export const findDeliveriesCommand = (): Command =>
+  new Command('find')
+    .description('Find deliveries of all accounts by an event, an accident, a VIN or a vehicle')
+    .option('--event <id>', 'event or accident')
+    .option('--vin <vin>', 'vehicle identification number')
+    .option('--vehicle <name>', 'vehicle: its name, plate, VIN or id')
+    .option('--account <id>', 'account of the vehicle')
+    .action(async ({ event, vin, vehicle, account }, command: Command) => {
+      const vehicleId = vehicle && (await oneMeant(command, 'vehicle', vehicle, account)).id;
+      const query = { eventId: event, vin, vehicleId };
+      const found = inOneList(await askAll(command, 'GET /deliveries/find', { query }));
+      show(command, found, shapeOf('GET /deliveries/find'));
     });
 
 async function watch(found: Delivery[], list: () => Promise<Delivery[]>): Promise<never> {

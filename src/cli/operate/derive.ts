@@ -63,7 +63,7 @@ const shorter: { [field: string]: string } = {
 const secrets = ['credential', 'secret', 'url'];
 
 /** Lists of all accounts: all cells are asked. */
-const ofEverybody: Call[] = ['GET /accounts', 'GET /deletions', 'GET /deliveries/find'];
+const ofEverybody: Call[] = ['GET /accounts', 'GET /deletions'];
 
 /** Makes the command from the API's document. */
 export function derived(group: string, [usage, call, fixed, description]: Derived): Command {

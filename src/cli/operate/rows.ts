@@ -52,6 +52,10 @@ const webhook = (one: Webhook) => {
 
 export const hostOf = (url: string | null): string | null => url && (URL.parse(url)?.host ?? url);
 
+/** A webhook by its name, otherwise by the host of its address. */
+export const webhookIn = ({ name, url }: { name: string | null; url: string }): string | null =>
+  name ?? hostOf(url);
+
 /** What a delivery is about, by its level. */
 export const aboutOf = (level: number): string =>
   level === 0 ? 'event' : `accident, level ${level}`;
@@ -95,7 +99,7 @@ const deletion = ({ id, account, kind, problem, ...one }: InferOutput<typeof Del
   return { id, account, deletes: kind, state, problem };
 };
 
-/** What matters most of each list's items, in at most five columns, and things in words; `--json` has everything. */
+/** What matters most of each list's items, in at most six columns, and things in words; `--json` has everything. */
 const shown: Shown = {
   'GET /accounts': ({ id, name, status, held, createdAt }) => {
     return { id, name, status: held ? 'held' : status, createdAt };
@@ -134,9 +138,14 @@ const shown: Shown = {
       lastResult: resultOf(log.at(-1) ?? null),
     };
   },
-  'GET /deliveries/find': ({ id, account, url, level, status }) => {
-    return { id, account, receiver: hostOf(url), about: aboutOf(level), status };
-  },
+  'GET /deliveries/find': ({ id, account, level, status, last, createdAt, ...webhook }) => ({
+    at: last?.at ?? createdAt,
+    webhook: webhookIn(webhook),
+    account,
+    about: aboutOf(level),
+    status,
+    id,
+  }),
   'GET /deliveries/:id': delivery,
   'POST /deliveries/:id/send': delivery,
   'PATCH /webhooks/:id/limits': webhook,

@@ -104,12 +104,18 @@ export function notKnown(kind: string, name: string, known: string[]): string {
 }
 
 /** The known name that shares most pairs of letters with `name`, if these are more than half of them. */
-export function nearest(name: string, known: string[]): string | undefined {
+export const nearest = (name: string, known: string[]): string | undefined =>
+  likest(name, known, 1)[0];
+
+/** As `nearest`, but several, the most alike first. */
+export function likest(name: string, known: string[], most: number): string[] {
   const pairs = pairsOf(name.slice(0, 100));
-  const [best] = known
+  return known
     .map((other) => ({ other, likeness: likenessOf(pairs, pairsOf(other)) }))
-    .sort((a, b) => b.likeness - a.likeness);
-  return best && best.likeness > 0.5 ? best.other : undefined;
+    .filter(({ likeness }) => likeness > 0.5)
+    .sort((a, b) => b.likeness - a.likeness)
+    .slice(0, most)
+    .map(({ other }) => other);
 }
 
 const pairsOf = (name: string): Set<string> =>

@@ -8,6 +8,7 @@ import {
 import { channelOperations } from './channels.ts';
 import { connectionOperations } from './connections.ts';
 import { deletionOperations } from './deletion.ts';
+import { incidentOperations } from './incidents.ts';
 import { moveOperations } from './moves.ts';
 import { serviceOperations } from './service.ts';
 import { webhookOperations } from './webhooks.ts';
@@ -17,6 +18,7 @@ export const operations = {
   ...connectionOperations,
   ...tokenOperations,
   ...webhookOperations,
+  ...incidentOperations,
   ...channelOperations,
   ...userOperations,
   ...exportOperations,

@@ -84,7 +84,9 @@ export const FoundDelivery = v.object({
   ]).entries,
   accountId: id,
   account: v.string(),
+  name: described(v.nullable(v.string()), 'The name of its webhook.'),
   createdAt: time,
+  last: described(v.nullable(AttemptEntry), 'Its latest attempt.'),
 });
 export type FoundDelivery = v.InferOutput<typeof FoundDelivery>;
 
@@ -145,10 +147,15 @@ export const webhookOperations = {
   },
   findDeliveries: {
     call: 'GET /deliveries/find',
-    summary: 'Find deliveries of all accounts by an event or a VIN',
+    summary: 'Find deliveries of all accounts by an event, a VIN or a vehicle',
     description:
-      'Give one of the two. By a VIN, the deliveries of its 20 latest events and accidents of the last 30 days. Newest first.',
-    query: v.object({ eventId: v.optional(Uuid), vin: v.optional(v.string()) }),
+      'Give one of the three. By a VIN or vehicle, the deliveries of its 20 latest events and accidents of the last 30 ' +
+      'days. Newest first.',
+    query: v.object({
+      eventId: v.optional(Uuid),
+      vin: v.optional(v.string()),
+      vehicleId: v.optional(Uuid),
+    }),
     reply: v.array(FoundDelivery),
   },
   getDelivery: {

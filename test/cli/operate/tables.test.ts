@@ -59,7 +59,11 @@ it.each<[command: string, changes: object, shows: RegExp]>([
     { status: 'failed', attempts: 3, log, level: 2 },
     /accident, level 2 +failed +3 +HTTP 503$/m,
   ],
-  ['delivery find --event e', { status: 'failed', level: 0 }, / event +failed$/m],
+  [
+    'delivery find --event e',
+    { status: 'failed', level: 0, last: log[0] },
+    /^2026-11-20 20:15:04Z +A customer .* event +failed +01a2/m,
+  ],
   ['delivery show d', { url: null, log, level: 0 }, /^about +event$[\s\S]* HTTP 503 +15 ms +Busy/m],
   [
     'connection status c',

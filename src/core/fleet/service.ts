@@ -115,15 +115,13 @@ function narrowed(
   values: Record<string, unknown>,
 ): Pick<PageQuery, 'lead' | 'scope' | 'filters'> & { all: PageQuery['lead'] } {
   const filters: SQL[] = [];
-  const hidden = hiddenFrom(caller, list);
   let indexed: { lead: PageQuery['lead']; ofAccount: boolean } | undefined;
-  for (const [name, { field, column, where, ofAccount = false }] of Object.entries(list.filters)) {
+  for (const [name, { column, where, ofAccount = false }] of Object.entries(list.filters)) {
     const value = values[name];
     if (value === undefined) continue;
-    if (hidden?.keys.includes(field)) filters.push(hidden.unless);
     const wanted = value as string[]; // as its own schema has parsed it, unless it has a condition
     if (where)
-      filters.push(where(column, value as never)); // as above
+      filters.push(where(column, value as never, (id) => isWithin(caller, id))); // as above
     else if (indexed) filters.push(sql`${column} in ${jsonList(wanted)}`);
     else indexed = { lead: leadOf(column, wanted), ofAccount };
   }

@@ -33,17 +33,16 @@ const states: { [state: string]: { name: string; means: string; query: Search['q
   },
 };
 
-/** A vehicle is also found by a VIN that only accidents have; a driver by being on a trip at that time. */
+/** Vehicles are also found by a VIN that only accidents have. */
 function queryOf({ asked, query }: Search): Search['query'] {
-  const { state = '', level, vehicle, driver } = asked;
-  const { vehicleIds = [], driverIds = [], ...days } = query;
+  const { state = '', level, vehicle } = asked;
+  const { vehicleIds = [], ...named } = query;
   const { minLevel = ['1'], maxLevel = ['3'], ...others } = states[state]?.query ?? {};
   return {
-    ...{ ...days, ...others },
+    ...{ ...named, ...others },
     minLevel: [String(Math.max(Number(minLevel[0]), Number(level || 1)))],
     maxLevel: [String(Math.min(Number(maxLevel[0]), Number(level || 3)))],
     ...(vehicle && { vehicles: [vinOf(vehicle) || vehicle, ...vehicleIds] }),
-    ...(driver && { driver: [driverIds[0] ?? driver] }),
   };
 }
 

@@ -181,7 +181,7 @@ async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string) {
       connectionId: undefined,
       descending: true,
       query: {
-        [of === 'vehicle' ? 'vehicles' : of]: [id],
+        [`${of}Ids`]: [id],
         from: [named.listTime(since)],
         limit: ['5'],
       },

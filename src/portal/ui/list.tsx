@@ -52,7 +52,7 @@ export type CsvFile<T> = {
 /** What a search asks of the list; undefined if nothing can match. */
 export function requestOf<T>({ query }: RecordList<T>, search: Search): ListRequest | undefined {
   const { asked, connections, matched, problems } = search;
-  const cannotMatch = !query && (matched.vehicle?.length === 0 || matched.driver?.length === 0);
+  const cannotMatch = matched.driver?.length === 0 || (!query && matched.vehicle?.length === 0);
   if (cannotMatch || problems.length > 0) return undefined;
   // An account's only connection is named: its records need not be merged with others.
   const connectionId =

@@ -8,7 +8,7 @@ import { type Page, personBefore, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows, value } from '../../support/rows.ts';
-import { as, register, world, worldBefore } from '../../support/world.ts';
+import { as, issueLimited, register, world, worldBefore } from '../../support/world.ts';
 
 const us = worldBefore(beforeAll);
 const ann = personBefore(beforeAll, us);
@@ -109,6 +109,46 @@ it('accidents of another source find vehicle, driver and events by their VIN', a
   for (const query of ['vehicle=nobody', 'driver=nobody', 'level=2', 'to=2020-01-01'])
     expect(await listed(query), query).not.toEqual(shows);
   expect(await listed('from=nonsense')).toContain('Must be a date');
+  // The API has the same filters, and tells a limited token nothing of other connections.
+  const limited = as(await issueLimited(more.accountId, [crashes?.id ?? '']));
+  for (const query of [`vehicleIds=${ofVehicle}`, `driverIds=${ofDriver}`]) {
+    expect((await more.api.get(`/accidents?${query}`)).data).toMatchObject([{ eventId: id }]);
+    expect((await limited.get(`/accidents?${query}`)).data).toEqual([]);
+  }
+});
+
+it('an accident is of the driver that it names, without a trip, and of no other', async () => {
+  const more = await world();
+  const { html: read } = await signIn(more);
+  await more.send(
+    vehicle(),
+    ...['named', 'on the trip'].map((name) => driver({ sourceId: name, name })),
+    trip({ startedAt: minutesAgo(60), driver: 'on the trip' }),
+    accident({ eventTime: minutesAgo(30), driver: 'named' }),
+    accident({ sourceId: 'alone', vin: 'VIN1ALONE', eventTime: minutesAgo(20), driver: 'named' }),
+  );
+  const found = 'select id from accidents where account_id = ? and vin = ?';
+  const crashes = [
+    await value(found, more.accountId, accident().vin),
+    await value(found, more.accountId, 'VIN1ALONE'),
+  ];
+  const shownOn = async (path: string) => {
+    const html = await read(path);
+    return crashes.map((id) => html.includes(String(id)));
+  };
+  const listed = async (id: unknown) => {
+    const { data } = await more.api.get<{ eventId: string }[]>(`/accidents?driverIds=${id}`);
+    return crashes.map((crash) => data.some(({ eventId }) => eventId === crash));
+  };
+  for (const [name, expected] of [['named', true] as const, ['on the trip', false] as const]) {
+    const id = await value(
+      'select id from drivers where account_id = ? and name = ?',
+      ...[more.accountId, name],
+    );
+    for (const path of [`drivers/${id}`, `accidents?driver=${id}`, `accidents.csv?driver=${id}`])
+      expect([path, await shownOn(`/portal/${path}`)]).toEqual([path, [expected, expected]]);
+    expect(await listed(id)).toEqual([expected, expected]);
+  }
 });
 
 it('the page of an accident that could be of several vehicles shows none of them', async () => {

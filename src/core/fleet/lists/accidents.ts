@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { hasId } from '../../platform/db/has-id.ts';
 import { recordId } from '../../platform/db/ids.ts';
 import { accidents as table } from '../../platform/db/schema/fleet.ts';
-import { QueryBoolean, QueryList, QueryText } from '../../platform/query.ts';
+import { QueryBoolean, QueryIds, QueryList, QueryText } from '../../platform/query.ts';
+import { ofDrivers, ofVehicles } from './accident-filters.ts';
 import { drivers } from './drivers.ts';
 import { added, derivable, derived, optional, orElse, unlisted } from './field.ts';
 import { accidentLevels, evidence, handled, location } from './field-objects.ts';
@@ -21,7 +21,7 @@ import {
   uuid,
   vin,
 } from './field-types.ts';
-import { atLeast, atMost, equals, matching, oneOf } from './filters.ts';
+import { atLeast, atMost, equals, matching } from './filters.ts';
 import { declareList, type ListDeclaration } from './list.ts';
 import { recordKind, sourceIdText } from './record.ts';
 import { exampleConnectionId, listed, stamps } from './resource.ts';
@@ -126,8 +126,21 @@ const list: ListDeclaration<keyof typeof item> = {
   ofVehicle: ['vehicleId', 'vehicleName', 'licensePlate'],
   filters: {
     vin: equals('vin', 'Only accidents with this VIN, in any case.'),
-    vehicleIds: oneOf('vehicleId', 'Only accidents of these vehicles.'),
-    driverIds: oneOf('driverId', 'Only accidents of these drivers.'),
+    vehicleIds: matching(
+      'vehicleId',
+      'Only accidents of these vehicles, or with their VINs.',
+      QueryIds,
+      {
+        where: ofVehicles,
+      },
+    ),
+    driverIds: matching(
+      'driverId',
+      'Only accidents of these drivers. One that names no driver is of the one whose trip the ' +
+        'vehicle was on, unless the trip is archived.',
+      QueryIds,
+      { where: ofDrivers },
+    ),
     minLevel: atLeast('notificationLevel', 'Only accidents that have reached at least this level.'),
     dismissed: equals('dismissed', 'Only false alarms (true), or only the others (false).'),
   },
@@ -170,8 +183,6 @@ export const accidents = {
 /** Stands for accidents that are assigned to nobody. */
 export const unassigned = 'nobody';
 
-const among = (values: string[]) => sql`(select value from json_each(${JSON.stringify(values)}))`;
-
 /** The same list for the portal, with a filter for open ones. */
 export const accidentsByState = declareList(item, table, {
   ...list,
@@ -192,30 +203,9 @@ export const accidentsByState = declareList(item, table, {
           email === unassigned ? sql`${column} is null` : sql`${column} = ${email}`,
       },
     ),
-    vehicles: matching(
-      'vehicleId',
-      'Only those of these vehicles, by id, or with their VINs.',
-      QueryList,
-      {
-        where: (column, ids) => sql`(${column} in ${among(ids)} or accidents.vin in ${among(ids)}
-        or accidents.vin in (select vin from vehicles where id in ${among(ids)}))`,
-      },
-    ),
-    driver: matching(
-      'vehicleId',
-      'Only those on a trip of this driver that is not archived.',
-      QueryText,
-      {
-        where: (column, id) => sql`exists (
-        select 1 from vehicles v cross join trips t on t.id = (
-          select id from trips where ${hasId(sql`vehicle_id`, sql`v.id`)} and started_at <= accidents.event_time
-          order by started_at desc limit 1)
-        where v.id in (select ${column} union all
-            select id from vehicles where account_id = accidents.account_id and vin = accidents.vin)
-          and t.driver_id = ${id}
-          and coalesce(t.ended_at, t.started_at + 86400000) >= accidents.event_time - 900000)`,
-      },
-    ),
+    vehicles: matching('vehicleId', 'The same as vehicleIds, or VINs.', QueryList, {
+      where: ofVehicles,
+    }),
     maxLevel: atMost('notificationLevel', 'Only accidents up to this level.'),
   },
 });

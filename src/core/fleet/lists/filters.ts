@@ -1,7 +1,10 @@
-import { eq, gte, lte, type SQL, sql } from 'drizzle-orm';
+import { eq, gte, lte, type SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type * as v from 'valibot';
 import type { QuerySchema } from '../../platform/query.ts';
+
+/** The condition that a record's connection is one that the caller sees; undefined if they see all. */
+export type Within = (connectionId: SQL) => SQL | undefined;
 
 /** A filter by one field. Rows are scanned for its condition; without one, an index finds them. */
 export type Filter<N extends string = string> = {
@@ -12,7 +15,7 @@ export type Filter<N extends string = string> = {
   /** Whether its index begins with the account, because others have the same values. */
   ofAccount?: boolean;
   /** The condition in D1. */
-  where?: (column: SQLiteColumn, value: never) => SQL;
+  where?: (column: SQLiteColumn, value: never, within: Within) => SQL;
   /** Whether an archived value passes; by default it must be one of the parameter's. */
   passes?: (stored: unknown, value: never) => boolean;
 };
@@ -37,12 +40,6 @@ export const atMost = by({
   passes: (stored, value) => stored !== null && Number(stored) <= Number(value),
 });
 
-/** Rows whose field is one of the parameter's values, which are scanned. */
-export const oneOf = by({
-  where: (column, values: string[]) =>
-    sql`${column} in (select value from json_each(${JSON.stringify(values)}))`,
-});
-
 /** A filter by a value that an index on the field, the list's order and id finds. */
 export const indexed = by({});
 
@@ -52,7 +49,7 @@ export const matching = <N extends string, S extends QuerySchema>(
   description: string,
   query: S,
   condition: {
-    where: (column: SQLiteColumn, value: v.InferOutput<S>) => SQL;
+    where: (column: SQLiteColumn, value: v.InferOutput<S>, within: Within) => SQL;
     passes?: (stored: unknown, value: v.InferOutput<S>) => boolean;
   },
 ): Filter<N> => ({ field, description, query, ...condition });

@@ -21,7 +21,7 @@ export type ListDeclaration<N extends string = string> = {
   };
   /** Whether old days are archived. */
   archived?: boolean;
-  /** What items have of the vehicle in `vehicleId`, if that may be of another connection. */
+  /** What items have of the vehicle in `vehicleId`, if that may be of another connection. Its filters look within. */
   ofVehicle?: N[];
 };
 

@@ -11,11 +11,11 @@ import { invalid } from '../platform/errors.ts';
 import { parseQuery } from '../platform/fields.ts';
 import { Limit, QueryCursor, QueryTime, rangeOf } from '../platform/query.ts';
 import { isSeenBy } from './accidents/vehicle.ts';
-import type { List } from './lists/list.ts';
+import { allConnections, type List, mustBeConnection } from './lists/list.ts';
 
 /** A request for a list: the Connection-Id header, and the query with each parameter's values. */
 export type ListRequest = {
-  /** Without one, a list that requires it reads all the account's connections: for the portal. */
+  /** Without one, a list that requires it reads all the account's connections: for the portal, and for `all`. */
   connectionId: string | undefined;
   query: Record<string, string[]>;
   descending?: boolean;
@@ -70,9 +70,9 @@ export async function readList<T>(
   };
 }
 
-/** The connection in a Connection-Id header. @throws Refusal: invalid */
+/** The connection in a Connection-Id header, undefined for all of them. @throws Refusal: invalid */
 export function connectionIdOf(header: string | undefined, required = false): string | undefined {
-  const id = header?.trim();
+  const id = header?.trim().toLowerCase();
   if (!id) {
     if (required)
       throw invalid('Connection-Id header is required', [
@@ -80,9 +80,10 @@ export function connectionIdOf(header: string | undefined, required = false): st
       ]);
     return undefined;
   }
+  if (id === allConnections) return undefined;
   if (!isUuid(id))
-    throw invalid('Invalid connection id', [{ field: 'Connection-Id', message: 'must be a UUID' }]);
-  return id.toLowerCase();
+    throw invalid('Invalid connection id', [{ field: 'Connection-Id', message: mustBeConnection }]);
+  return id;
 }
 
 /** What a list hides from a caller: vehicles of connections that they may not see. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { List } from '../../core/fleet/lists/list.ts';
+import { allConnections, type List, mustBeConnection } from '../../core/fleet/lists/list.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { ExternalIdInput, exampleConnectionId } from '../../core/fleet/lists/resource.ts';
 import { listCursor } from '../../core/platform/db/cursor.ts';
@@ -117,7 +117,7 @@ export const shared = (name: string, refusals: Refusals = []): Parameter => ({
 const invalidConnection = {
   message: 'Invalid connection id',
   field: 'Connection-Id',
-  must: 'must be a UUID',
+  must: mustBeConnection,
 };
 const connection = shared('ConnectionId', [invalidConnection]);
 const requiredConnection = shared('RequiredConnectionId', [
@@ -158,8 +158,10 @@ const connectionHeader = (required: boolean): Json => ({
   name: 'Connection-Id',
   in: 'header',
   required,
-  description: required ? 'The connection to read.' : 'Only what belongs to this connection.',
-  schema: { type: 'string', format: 'uuid' },
+  description: required
+    ? `The connection to read, or \`${allConnections}\` for all of them.`
+    : `Only what belongs to this connection. \`${allConnections}\` is as if it were left out.`,
+  schema: { type: 'string' },
   // The reference fills examples in, and optional parameters are better left out.
   ...(required && { example: exampleConnectionId }),
 });

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { alternatives } from '../../core/fleet/lists/field-types.ts';
-import type { List } from '../../core/fleet/lists/list.ts';
+import { allConnections, type List } from '../../core/fleet/lists/list.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { retries } from '../../core/webhooks/deliveries/policy.ts';
 import published from '../openapi/published/openapi.json' with { type: 'json' };
@@ -70,7 +70,12 @@ function listRow({ path, connectionRequired, order, range, filters }: List): str
     return Array.isArray(values) ? `${code(name)} (${values.join(', ')})` : code(name);
   });
   const all = [...(range ? ranges[range] : []), ...rest];
-  return [code(path), connectionRequired ? 'required' : 'optional', code(order), all.join(', ')];
+  return [
+    code(path),
+    connectionRequired ? `required, or ${code(allConnections)}` : 'optional',
+    code(order),
+    all.join(', '),
+  ];
 }
 
 const planPrice = 5;

@@ -81,6 +81,53 @@ it('a page over connections costs a few rows for each that is shown or looked th
   expect(rare.read).toBeLessThanOrEqual(15 * 1000);
 });
 
+it('Connection-Id: all lists all connections in order, at a few rows for each item of 20,000', async () => {
+  await rows('delete from safety_events');
+  const startedAt = Array.from({ length: 20_000 }, (_, i) => Math.floor(i / 2));
+  const ids = await insertRecords(
+    'safety_events',
+    us,
+    startedAt.map((at, i) => ({ startedAt: at, connection: i % 3 })),
+  );
+  await us.api.get('/connections'); // notes the use of the token
+  const found: string[] = [];
+  const most = 6 * 501 + 60;
+  let cursor: string | undefined;
+  for (let page = 0; page < 5; page++) {
+    const meter = metered();
+    const query = `from=1970-01-01&to=1970-01-02&limit=500${cursor ? `&cursor=${cursor}` : ''}`;
+    const all = as(us.apiToken, { 'connection-id': 'all' }, meter.env);
+    const { data, next } = await all.get<{ id: string; startedAt: string }[]>(
+      `/safety-events?${query}`,
+    );
+    expect(meter.cost).toMatchObject({ trips: 1, written: 0 });
+    expect(meter.cost.read).toBeLessThanOrEqual(most);
+    found.push(...data.map(({ id }) => id));
+    cursor = next;
+  }
+  const place = new Map(ids.map((id, i) => [id, i]));
+  const wanted = ids
+    .map((id, i) => ({ id, at: startedAt[i] ?? 0 }))
+    .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
+    .slice(0, 2500)
+    .map(({ id }) => id);
+  expect(found.map((id) => place.get(id))).toEqual(wanted.map((id) => place.get(id)));
+});
+
+it.each(['/vehicles', '/safety-events?from=1970-01-01&to=1970-01-02'])(
+  '%s is 400 without a Connection-Id, and for one that is neither an id nor all',
+  async (path) => {
+    const get = (id?: string) => as(us.apiToken, id ? { 'connection-id': id } : {}).get(path);
+    expect(await get()).toMatchObject(invalid('Connection-Id header is required', 'Connection-Id'));
+    for (const id of ['any', `all,${us.connection.id}`, '*'])
+      expect(await get(id)).toMatchObject({
+        ...invalid('Invalid connection id', 'Connection-Id'),
+        errors: [{ field: 'Connection-Id', message: 'must be a UUID or all' }],
+      });
+    expect(await get(' ALL ')).toMatchObject({ status: 200 });
+  },
+);
+
 describe('a cursor', () => {
   const position = fc.record({ sort: fc.integer({ min: 0, max: 2e12 }), id: fc.uuid() });
 

@@ -6,6 +6,11 @@ import { type QuerySchema, QueryText } from '../../platform/query.ts';
 import type { Columns, Field, Fields } from './field.ts';
 import type { Filter } from './filters.ts';
 
+/** The Connection-Id that stands for all the caller's connections. */
+export const allConnections = 'all';
+
+export const mustBeConnection = `must be a UUID or ${allConnections}`;
+
 export type ListDeclaration<N extends string = string> = {
   path: `/${string}`;
   /** The key of an item's identifier, if it is not `id`. */

@@ -49,6 +49,7 @@ describe('a token limited to a connection', () => {
     'names only its own for %s',
     async (path) => {
       expect(await seen(path, ours)).toContain(ours);
+      expect(new Set(await seen(path, 'all'))).toEqual(new Set([ours]));
       const reply = await as(limited, { 'connection-id': theirs }).get(path);
       expect(reply).toMatchObject({ status: 400, message: 'Invalid connection id' });
     },

@@ -119,7 +119,7 @@ describe('two accounts, and connections of one', () => {
 
   it.each(customers)('%s neither shows nor changes anything of others', async (route) => {
     const { method, path, body } = aimedAtThem(route);
-    const ids = [them.connection.id, us.connection.id, limited.connectionId];
+    const ids = [them.connection.id, us.connection.id, limited.connectionId, 'all'];
     const connections = [...ids.map((id) => ({ 'connection-id': id })), {}];
     // Tests and replays are limited by token, and no change looks at the query.
     for (const token of [us.apiToken, us.connection.ingestKey, limited.token])

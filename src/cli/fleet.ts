@@ -83,6 +83,7 @@ const groups: { [name: string]: [about: string, commands: (Derived | (() => Comm
       removeUserCommand,
     ],
   ],
+  portal: ["Look at a customer's portal", [['look', 'POST /accounts/:id/looks']]],
   webhook: [
     'List, limit and pause the webhooks of an account',
     [

@@ -72,6 +72,7 @@ import { findDeliveries } from './find-deliveries.ts';
 import { findInFleet } from './find-in-fleet.ts';
 import type { Handlers } from './handler-types.ts';
 import { checkService } from './health/check.ts';
+import { look } from './look.ts';
 import { continueMove, showMove } from './moves/leave.ts';
 import { showCell, status } from './status.ts';
 
@@ -124,6 +125,8 @@ export const handlers: Handlers<typeof operations> = {
       ]);
     return { url: signInUrl(env, link) };
   },
+
+  look: ({ env, caller, body: { reason } }) => look(env, caller, reason),
 
   listAudit: ({ env, slice }) => listAllAudit(env, slice),
   listAccountAudit: ({ env, caller, slice }) => listAudit(env, caller, slice),

@@ -33,6 +33,7 @@ export const bodies: { [route: string]: (us: World) => object } = {
     kind: 'slack',
     url: 'https://x.example.com',
   }),
+  'POST /operator/accounts/:id/looks': () => ({ reason: 'ticket 12' }),
   'POST /operator/sign-in-links': () => ({ email: 'ann@example.com' }),
   'PATCH /operator/connections/:id': () => ({ healthStatus: 2 }),
   'PATCH /operator/vehicles/:id': () => ({ externalId: 'A' }),

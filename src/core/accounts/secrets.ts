@@ -3,7 +3,7 @@ import { config } from '../platform/config.ts';
 import { base64url, checksum, hasChecksum, type Purpose } from '../platform/crypto.ts';
 
 /** What a person's secret is for: a browser session, or a link that starts one. */
-export type SecretKind = Exclude<Purpose, 'credential' | 'page version'>;
+export type SecretKind = Exclude<Purpose, 'credential' | 'page version' | 'look'>;
 
 const randomLength = 43;
 

@@ -15,6 +15,7 @@ export type Purpose =
   | 'sign-in link'
   | 'connect link'
   | 'page version'
+  | 'look'
   | 'move';
 
 /** How many bytes of the HMAC it carries: 64 bits suffice to recognise junk. */

@@ -3,7 +3,7 @@ import { AuditEntry } from '../../core/accounts/audit/entry.ts';
 import { SomeConnections } from '../../core/accounts/tokens/connections.ts';
 import { EvidenceDays } from '../../core/fleet/lists/field-objects.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
-import { Email, Name, TimeOrDay } from '../../core/platform/fields.ts';
+import { Email, Line, Name, TimeOrDay } from '../../core/platform/fields.ts';
 import { count, described, id, time } from '../../core/platform/replies.ts';
 import { roles } from '../../core/platform/roles.ts';
 import { type Operation, Uuid, wholeNumber } from './operation.ts';
@@ -133,6 +133,20 @@ export const ProviderOff = v.object({
 
 export const SignInLinkInput = v.object({ email: Email, accountId: v.optional(Uuid) });
 
+export const LookInput = v.object({
+  reason: described(
+    v.pipe(Line(500), v.minLength(3, 'must say why')),
+    'Why you look. The account reads it.',
+  ),
+});
+
+export const Look = v.object({
+  url: v.string(),
+  expiresAt: time,
+  admins: described(count, 'How many admins the account has, at most 20.'),
+  emailed: described(count, 'How many of them were emailed that you look.'),
+});
+
 export const SignInLink = v.object({ url: v.string() });
 
 export const accountOperations = {
@@ -217,6 +231,15 @@ export const userOperations = {
       'The account is needed only if several have invited the person, who has never signed in.',
     body: SignInLinkInput,
     reply: SignInLink,
+  },
+  look: {
+    call: 'POST /accounts/:id/looks',
+    summary: "Look at an account's portal for 30 minutes, without changing anything",
+    description:
+      'The link shows what a viewer sees. The audit log of the account has it, with the reason, and its admins get an ' +
+      'email.',
+    body: LookInput,
+    reply: Look,
   },
 } satisfies Record<string, Operation>;
 

@@ -1,5 +1,6 @@
 import { and, eq, gt, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Account, Units } from '../../core/accounts/accounts.ts';
+import type { Look } from '../../core/accounts/looks.ts';
 import type { PortalUser } from '../../core/accounts/people.ts';
 import { transaction } from '../../core/platform/db/database.ts';
 import { accounts, portalUsers, sessions } from '../../core/platform/db/schema/accounts.ts';
@@ -19,6 +20,8 @@ export type Session = {
   attention: Attention;
   version: string;
   hash: string;
+  /** Until when an operator looks at the portal. */
+  look?: number;
 };
 
 /** The session with this hash, with the menu's counts, in one query. `watched` is by default the account. */
@@ -29,25 +32,11 @@ export async function findSession(
 ): Promise<Session | undefined> {
   const now = Date.now();
   const db = openDatabase(env);
-  const { accidents, connections, webhooks } = attentionOf(accounts.id, now);
-  const version = versionOf(watched ?? { of: 'account', id: accounts.id }, now);
   const session = db.select({ userId: sessions.userId }).from(sessions).where(isActive(hash, now));
   const [found] = await transaction(
     db,
     db
-      .select({
-        user: portalUsers,
-        account: accounts.name,
-        status: accounts.status,
-        units: accounts.units,
-        evidenceDays: accounts.evidenceDays,
-        attention: {
-          accidents: accidents.as('accidents'),
-          connections: connections.as('connections'),
-          webhooks: webhooks.as('webhooks'),
-        },
-        version: version.as('version'),
-      })
+      .select({ user: portalUsers, ...ofAccount(now, watched) })
       .from(portalUsers)
       .innerJoin(
         accounts,
@@ -57,6 +46,46 @@ export async function findSession(
   );
   return found && { ...found, version: String(found.version ?? ''), hash };
 }
+
+/** What a session has of the account. */
+function ofAccount(now: number, watched?: Watched) {
+  const { accidents, connections, webhooks } = attentionOf(accounts.id, now);
+  return {
+    account: accounts.name,
+    status: accounts.status,
+    units: accounts.units,
+    evidenceDays: accounts.evidenceDays,
+    attention: {
+      accidents: accidents.as('accidents'),
+      connections: connections.as('connections'),
+      webhooks: webhooks.as('webhooks'),
+    },
+    version: versionOf(watched ?? { of: 'account', id: accounts.id }, now).as('version'),
+  };
+}
+
+/** The session of an operator who looks at the portal: as a viewer, without a row of their own. */
+export async function findLook(
+  env: Env,
+  { accountId, until }: Look,
+  hash: string,
+): Promise<Session | undefined> {
+  const db = openDatabase(env);
+  const which = and(eq(accounts.id, accountId), ne(accounts.status, 'moved'));
+  const [found] = await transaction(
+    db,
+    db.select(ofAccount(Date.now())).from(accounts).where(which),
+  );
+  const user = { ...onlooker, accountId, email: 'Operator' };
+  return found && { ...found, user, version: '', hash, look: until };
+}
+
+/** No person has this id. */
+const onlooker: PortalUser = {
+  id: 'operator',
+  ...{ accountId: '', email: '', role: 'viewer', createdAt: 0, lastSignInAt: null },
+  ...{ confirmedAt: 0, getsAlerts: false, timeZone: null, linksAt: '[]', subject: null },
+};
 
 const isActive = (hash: string, now: number) =>
   and(eq(sessions.hash, hash), gt(sessions.expiresAt, now));

@@ -53,11 +53,12 @@ export const rolesIn =
 /** The role that the request needs. */
 export function neededBy(c: Context): Role | undefined {
   const caller = c.get('caller');
-  return caller && 'sessionHash' in caller ? caller.needs : undefined;
+  return caller && ('sessionHash' in caller || 'look' in caller) ? caller.needs : undefined;
 }
 
 /** Whether the reader of a page may follow a link, or send a form, to this address. */
 export function mayGo(c: Context, method: 'GET' | 'POST', address: string): boolean {
+  if (method === 'POST' && c.get('session')?.look) return false;
   const needs = c.get('roleOf')?.(method, address);
   return needs === undefined || may(c.get('session')?.user.role ?? 'viewer', needs);
 }

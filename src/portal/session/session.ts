@@ -1,10 +1,12 @@
 import { deleteCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
 import { refuseIfMoved } from '../../core/accounts/accounts.ts';
+import { lookIn } from '../../core/accounts/looks.ts';
 import { isSecret, secretIn, withCell } from '../../core/accounts/secrets.ts';
 import { sessionMs } from '../../core/accounts/sessions.ts';
 import { hashToken } from '../../core/accounts/tokens/format.ts';
 import { refuseInactive } from '../../core/platform/db/guard.ts';
+import { Refusal } from '../../core/platform/errors.ts';
 import { type App, type Context, seeOther } from '../../core/platform/http/context.ts';
 import { limit } from '../../core/platform/http/limits.ts';
 import {
@@ -12,7 +14,7 @@ import {
   sessionCookie,
   sessionCookieOf,
 } from '../../core/platform/http/session-cookie.ts';
-import { findSession, type Session, type Watched } from '../read/session.ts';
+import { findLook, findSession, type Session, type Watched } from '../read/session.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -27,13 +29,29 @@ declare module 'hono' {
  * @throws Refusal: rate limited; forbidden or unavailable, while the account is suspended
  */
 export const signedIn = createMiddleware<App>(async (c, next) => {
-  const session = await sessionOf(c);
+  const session = (await lookOf(c)) ?? (await sessionOf(c));
   if (!session) return seeOther(c, '/portal/sign-in');
   refuseInactive(session.status);
   c.set('session', session);
-  c.set('caller', { sessionHash: session.hash, accountId: session.user.accountId });
+  const { accountId } = session.user;
+  const mayChange = c.req.path === '/portal/sign-out' || /^(?:GET|HEAD)$/.test(c.req.method);
+  if (session.look && !mayChange) throw new Refusal({ kind: 'not allowed' });
+  c.set(
+    'caller',
+    session.look ? { look: true, accountId } : { sessionHash: session.hash, accountId },
+  );
   return await next();
 });
+
+/** The session of an operator who looks at the portal. */
+async function lookOf(c: Context): Promise<Session | undefined> {
+  const secret = secretIn(sessionCookieOf(c.req.raw) ?? '');
+  const look = await lookIn(c.env, secret);
+  if (!look) return undefined;
+  const hash = await hashToken(secret);
+  await limit(c.env, 'TOKEN_LIMIT', hash);
+  return findLook(c.env, look, hash);
+}
 
 async function sessionOf(c: Context): Promise<Session | undefined> {
   const hash = await sessionHashOf(c);

@@ -1,3 +1,4 @@
+import { lookIn } from '../../core/accounts/looks.ts';
 import { isSecret, secretIn } from '../../core/accounts/secrets.ts';
 import {
   createSignInLinks,
@@ -148,6 +149,11 @@ const expired =
 /** Only valid secrets are looked up, and each link has its own rate limit. */
 export async function signInByLink(c: Context) {
   const link = secretIn(c.req.query('secret') ?? '');
+  const look = await lookIn(c.env, link);
+  if (look) {
+    startSession(c, link, look.until - Date.now());
+    return seeOther(c, '/portal');
+  }
   if (await isSecret(c.env, 'sign-in link', link))
     await limit(c.env, 'LINK_LIMIT', await hashToken(link));
   const secret = await signIn(c.env, link, mustUseProvider, (await readForm(c)).value('key'));

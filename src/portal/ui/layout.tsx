@@ -14,7 +14,7 @@ import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
 import { PageReader, type Reader } from './reader.ts';
 import { takeFlash } from './submit.ts';
-import { isTimeZone, ZoneName } from './time.tsx';
+import { isTimeZone, Time, ZoneName } from './time.tsx';
 
 export type Head = {
   title: string;
@@ -49,7 +49,9 @@ export async function page(
   const shownAgain = c.get('shownAgain');
   const failure = failed ?? (shownAgain?.errors.length ? 'invalid' : undefined);
   const watched = session && (watchedBy(c) ?? { of: 'account', id: session.user.accountId });
-  const versionUrl = watched && !failure ? await versionPath(c, watched, session.hash) : undefined;
+  // What an operator looks at is not watched: they have no row that says whether they may.
+  const versionUrl =
+    watched && !failure && !session.look ? await versionPath(c, watched, session.hash) : undefined;
   const flash = takeFlash(c);
   const reader: Reader = {
     role: session?.user.role ?? 'viewer',
@@ -66,6 +68,12 @@ export async function page(
       {flash && (
         <Note mood={flash.mood} role="status">
           {flash.text}
+        </Note>
+      )}
+      {session?.look && (
+        <Note mood="warn">
+          You look at this account as an operator until <Time at={session.look} />. You can change
+          nothing, and its people see in the audit log that you were here.
         </Note>
       )}
       {isSettings && <SettingsTabs path={c.req.path} isTab={isTab} />}

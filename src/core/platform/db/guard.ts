@@ -22,6 +22,7 @@ export type Caller = { accountId: string; form?: SentForm } & (
   | (KnownScope & { tokenId: string; check?: PassedCheck; replicaReads?: ReplicaReads })
   | { sessionHash: string; needs?: Role | undefined } // the minimum role; any if missing
   | { operator: true }
+  | { look: true; needs?: Role | undefined } // an operator at the portal, who can change nothing
   | { link: string } // the hash of a connect link, for people outside the account
   | { pull: { connectionId: string; claim: string } } // while the claim is ours
 );
@@ -86,6 +87,7 @@ export async function guarded<const S extends Statements>(
 ): Promise<{ check: PassedCheck; results: Results<S> }> {
   const results = statements(db);
   const writes = !onlyReads(results);
+  if (writes && 'look' in caller) throw new Refusal({ kind: 'not allowed' });
   const refused = sql`
     ${whenStatus('moved')} ${whenStatus('moving')}
     ${writes && 'operator' in caller && !evenIfDeleted ? isBeingDeleted(caller) : sql.empty()}`;
@@ -218,6 +220,8 @@ function credentialOf(caller: Caller): SQL {
     return sql`(
       select account_id, null as last_used_at, null as role from pulls
       where connection_id = ${caller.pull.connectionId} and claim = ${caller.pull.claim})`;
+  if ('look' in caller)
+    return sql`(select id as account_id, null as last_used_at, 'viewer' as role from accounts)`;
   return sql`(select null as account_id, null as last_used_at, null as role)`;
 }
 
@@ -229,7 +233,7 @@ export function isWithin(caller: Caller, connectionId: SQL | SQLiteColumn): SQL 
 
 /** Checked again here, because a role may have changed since the request was authenticated. */
 function missingRole(caller: Caller): SQL {
-  const needed = 'sessionHash' in caller ? caller.needs : undefined;
+  const needed = 'sessionHash' in caller || 'look' in caller ? caller.needs : undefined;
   if (needed === undefined || needed === 'viewer') return sql.empty();
   const enough = roles.filter((role) => may(role, needed));
   return sql`when c.role not in ${jsonList(enough)} then ${refuse({ kind: 'not allowed' })}`;

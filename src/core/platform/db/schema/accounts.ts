@@ -252,6 +252,7 @@ export const auditLog = sqliteTable(
         'scheduled for deletion',
         'deleted',
         'erased',
+        'looked at',
       ],
     }).notNull(),
     /** The kind of thing. */

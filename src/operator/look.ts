@@ -1,0 +1,26 @@
+import { startLook } from '../core/accounts/looks.ts';
+import { config, originOf } from '../core/platform/config.ts';
+import type { Caller } from '../core/platform/db/guard.ts';
+import { renderMail } from '../core/platform/mail/render.ts';
+import { sendMail } from '../core/platform/mail/send.ts';
+import { minuteOf } from '../core/platform/text.ts';
+
+/** Lets an operator look at an account's portal, and emails its admins that they do. */
+export async function look(env: Env, caller: Caller, reason: string) {
+  const { url, until, account, admins } = await startLook(env, caller, reason);
+  const text =
+    `An operator of the Fleet Data Service can look at the portal of ${account} until ${minuteOf(until)}. They see ` +
+    `what a viewer sees, and can change nothing. Their reason: ${reason}`;
+  const link = { url: `${originOf(env)}/portal/settings/audit`, label: 'Audit log' };
+  const footer = { text: `You get this email because you are an admin of ${account}.` };
+  const { parts: _, ...mail } = await renderMail(
+    'An operator looks at your portal',
+    [{ text, link }],
+    footer,
+  );
+  const sent = config(env).emailFrom
+    ? await Promise.allSettled(admins.map((to) => sendMail(env, { to, ...mail })))
+    : [];
+  const emailed = sent.filter(({ status }) => status === 'fulfilled').length;
+  return { url, expiresAt: until, admins: admins.length, emailed };
+}

@@ -124,7 +124,12 @@ export function importCommand(): Command {
         }
         const { seconds, rate } = soFar();
         const { heldBack, ...counted } = counts;
-        const found = { ...counted, ...(notify && { heldBack }), seconds, recordsPerSecond: rate };
+        const found = {
+          ...(dryRun && { dryRun: 'nothing was stored, and nobody was notified' }),
+          ...counted,
+          ...(notify && { heldBack }),
+          ...{ seconds, recordsPerSecond: rate },
+        };
         show(command, counts.rejected ? { ...found, rejectedFile } : found);
         for (const [what, { lines, records }] of warned)
           console.error(

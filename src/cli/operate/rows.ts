@@ -1,4 +1,5 @@
 import type { InferOutput } from 'valibot';
+import { failureName } from '../../extras/alerts/words.ts';
 import type { AuditEntry, Token } from '../../operator/api/accounts.ts';
 import type { Pull } from '../../operator/api/connections.ts';
 import type { Deletion } from '../../operator/api/deletion.ts';
@@ -63,7 +64,8 @@ export const aboutOf = (level: number): string =>
 /** What an attempt ended with, or null without one. */
 export const resultOf = (
   attempt: { result: string; status?: number | null | undefined } | null,
-): string | null => attempt && (attempt.status ? `HTTP ${attempt.status}` : attempt.result);
+): string | null =>
+  attempt && (attempt.status ? `HTTP ${attempt.status}` : failureName(attempt.result));
 
 const delivery = ({ id, level, type, log, ...one }: InferOutput<typeof ShownDelivery>) => ({
   id,

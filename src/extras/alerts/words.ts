@@ -13,6 +13,10 @@ const failures = {
   'blocked address': { brief: 'Address not allowed', does: 'has an address that we do not call' },
 };
 
+/** What failed, in a word or two: "Host not found"; a result that is not known here is as it is. */
+export const failureName = (result: string): string =>
+  new Map(Object.entries(failures)).get(result)?.brief ?? result;
+
 /** The result of an attempt in a word or two: "200", "410 Gone", "Timed out". */
 export function briefly({ result, status }: Happened): string {
   if (result === 'success' || result === 'status') return nameOf(status);

@@ -6,7 +6,16 @@ import type { Line } from '../../../src/cli/operate/import/csv.ts';
 import { type Encoding, readRecords } from '../../../src/cli/operate/import/read.ts';
 import { callsOf, sendAll } from '../../../src/cli/operate/import.ts';
 import { recordKinds } from '../../../src/core/fleet/lists/registry.ts';
+import { fakeService } from '../../support/node/fake-service.ts';
 import { temporaryFolder } from '../../support/node/folder.ts';
+import { fleet } from '../../support/node/journey.ts';
+
+const service = await fakeService(({ url }) => ({
+  data:
+    url.pathname === '/ingest'
+      ? { accepted: 1, unchanged: 0, rejected: [] }
+      : { id: 'k', value: 'v' },
+}));
 
 const folder = temporaryFolder();
 const file = (name: string, content: string | Uint8Array) => {
@@ -255,4 +264,14 @@ it('a generated fleet is the same for the same options, and another for another 
   ];
   expect(generated(1)).toEqual(generated(1));
   expect(generated(2)).not.toEqual(generated(1));
+});
+
+describe('fleet import', () => {
+  it('says of a dry run that nothing was stored', async () => {
+    const path = file('dry.ndjson', '{"kind":"driver","sourceId":"1","name":"Ann"}\n');
+    const args = ['import', path, '--connection', 'c'];
+    const dry = await fleet(service, ...args, '--dry-run');
+    expect(dry.out).toMatch(/^dry run +nothing was stored, and nobody was notified\naccepted +1$/m);
+    expect((await fleet(service, ...args)).out).not.toContain('dry run');
+  });
 });

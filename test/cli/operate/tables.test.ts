@@ -66,6 +66,11 @@ it.each<[command: string, changes: object, shows: RegExp]>([
   ],
   ['delivery show d', { url: null, log, level: 0 }, /^about +event$[\s\S]* HTTP 503 +15 ms +Busy/m],
   [
+    'delivery list --webhook w',
+    { status: 'failed', attempts: 3, log: [{ at, durationMs: 15, result: 'dns' }], level: 2 },
+    /failed +3 +Host not found$/m,
+  ],
+  [
     'connection status c',
     { state: 'pulling', feeds },
     /^trips +1 min +works +–\nevents +1 min +tried again +Allow reading\. .* 20:15:04Z\)$/m,

@@ -6,6 +6,7 @@ import { deadTokenDays, pruneCredentials } from '../src/core/accounts/prune.ts';
 import { maxMapBytes } from '../src/core/fleet/incidents/map.ts';
 import { recordKinds } from '../src/core/fleet/lists/registry.ts';
 import { maxRecordsPerRow } from '../src/core/fleet/record-changes.ts';
+import { maxMessage, problemDaysKept, problemsKept } from '../src/core/ingest/problems.ts';
 import { type Statement, transaction } from '../src/core/platform/db/database.ts';
 import { webhooks } from '../src/core/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../src/core/platform/db/system.ts';
@@ -110,6 +111,9 @@ it('every row has texts that are bounded by what the service keeps to', () => {
     log: maxKeptAttempts * (2 * maxKeptBytes + 700),
     secrets: sealed(3 * maxCredential),
     feeds: maxFeedsBytes,
+    rejected: problemsKept * (3 * maxMessage + 180),
+    warned: problemsKept * (3 * maxMessage + 180 + 3 * 101),
+    days: problemDaysKept * 70,
     parts: filesPerRow * 300,
   });
   for (const [column, bytes] of is)

@@ -6,6 +6,7 @@ import { readJson } from '../platform/http/body.ts';
 import { type App, type Context, ok } from '../platform/http/context.ts';
 import { starter } from '../webhooks/deliveries/consumer.ts';
 import type { EvidenceOfRecords } from './accidents.ts';
+import { noteProblems, problemsIn } from './problems.ts';
 import { IngestBody } from './schema.ts';
 import { ingest } from './service.ts';
 import { warningsOf } from './warnings.ts';
@@ -28,5 +29,12 @@ async function handleIngest(c: Context, evidence: EvidenceOfRecords) {
   if (!body.dryRun) c.set('records', { ...outcome, rejected: outcome.rejected.length });
   const warnings = warningsOf(connection, body.records, outcome.rejected, found);
   const message = body.dryRun ? 'Dry run: nothing was stored' : 'Records processed';
+  if (!body.dryRun) {
+    const found = problemsIn(body.records, outcome.rejected, warnings.warnings);
+    if (found.rejected.length + found.warned.length > 0)
+      c.executionCtx.waitUntil(
+        noteProblems(c.env, c.get('caller'), source, found).catch(() => {}), // the response has them
+      );
+  }
   return ok(c, message, { ...outcome, ...warnings });
 }

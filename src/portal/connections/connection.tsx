@@ -8,6 +8,7 @@ import {
   type RecordCount,
   unmappedWords,
 } from '../../core/fleet/counts.ts';
+import { ingestProblemsOf } from '../../core/ingest/problems.ts';
 import { config } from '../../core/platform/config.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
@@ -16,7 +17,6 @@ import { type CoveredConnection, findCovered } from '../../core/webhooks/coverag
 import { newsMs } from '../../core/webhooks/notifications/types.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import { type PullStatus, pullStatus } from '../../extras/providers/status.ts';
-import { refusalsKept } from '../../extras/providers/store.ts';
 import { LinkButton, MoreActions, PostButton, Submit } from '../ui/buttons.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
 import { drawn, line } from '../ui/fields.tsx';
@@ -30,14 +30,16 @@ import { Feeds } from './feeds.tsx';
 import { credentialLabel, Health, healthOf, NobodyNotified } from './health.tsx';
 import { Labels } from './labels.tsx';
 import { IngestKeys } from './own.tsx';
+import { PulledProblems, SentProblems } from './problems.tsx';
 
 /** The page of the connection in the path. @throws Refusal: not found, also for another account's */
 export async function showConnection(c: Context) {
   const id = c.req.param('id') ?? '';
-  const [stored, records, pull, keys] = await Promise.all([
+  const [stored, records, pull, sent, keys] = await Promise.all([
     findCovered(...by(c), id),
     connectionRecords(...by(c), id),
     pullStatus(...by(c), id),
+    ingestProblemsOf(...by(c), id),
     listTokens(...by(c), { limit: 100 }, { connectionId: id }),
   ]);
   const connection = orNotFound(stored);
@@ -111,16 +113,8 @@ export async function showConnection(c: Context) {
         <ProviderWebhook path={path} url={calledAt} pull={pull} />
       )}
       <Labels path={path} unmapped={unmapped} connection={connection} />
-      <Problems
-        title="Refused records"
-        foot="A corrected record is accepted when it is resent."
-        items={pull?.refusals}
-      />
-      <Problems
-        title="Accepted with warnings"
-        foot="These records lack what could not be used."
-        items={pull?.warnings}
-      />
+      <PulledProblems pull={pull} />
+      <SentProblems problems={sent} />
     </>,
   );
 }
@@ -195,30 +189,6 @@ const recordColumns: Column<RecordCount>[] = [
     look: 'nowrap',
     cell: ({ arrivedAt }) => (arrivedAt === null ? 'None yet' : <Ago at={arrivedAt} />),
   },
-];
-
-type RefusedRecord = PullStatus['refusals'][number];
-
-const Problems = (props: { title: string; foot: string; items: RefusedRecord[] | undefined }) => {
-  const { foot, items = [], ...head } = props;
-  const kept = `The last ${refusalsKept} are kept. ${foot}`;
-  return <TablePanel {...head} foot={kept} live labels columns={problemColumns} items={items} />;
-};
-
-const problemColumns: Column<RefusedRecord>[] = [
-  {
-    head: 'Record',
-    look: 'card-title',
-    cell: ({ kind }) => capital(kind.replace('E', ' e')), // "Safety event" for `safetyEvent`
-    more: ({ sourceId }) =>
-      sourceId && (
-        <span class="sub block md:min-w-36">
-          <code class="break-all">{sourceId}</code>
-        </span>
-      ),
-  },
-  { head: 'Why', look: 'card-wide wrap-anywhere', cell: ({ reason }) => reason },
-  { head: 'When', look: 'nowrap', cell: ({ at }) => <Ago at={at} /> },
 ];
 
 /** The form for the secret of a provider's webhook. */

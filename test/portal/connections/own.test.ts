@@ -1,4 +1,6 @@
+import { env } from 'cloudflare:workers';
 import { type Page, personBefore } from '../../support/portal.ts';
+import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { as, worldBefore } from '../../support/world.ts';
 
@@ -97,4 +99,19 @@ it('an own connection is not made at all if its key is not', async () => {
   await add();
   await rows('drop trigger no_key');
   expect(await made()).toEqual([]);
+});
+
+it('the page of a connection has the last rejections and warnings of its connector, with counts a day', async () => {
+  const page = () => ann.page(`/portal/connections/${us.connection.id}`);
+  expect((await page()).text).not.toContain('Rejected records');
+  await as(us.connection.ingestKey, {}, env).post('/ingest', {
+    records: [vehicle({ year: 1 }), safetyEvent({ vehicle: 'gone' })],
+  });
+  const { text } = await page();
+  expect(text).toMatch(
+    /Rejected records .* Safety event 1 record vehicle is neither known nor in the same call .*, index 1/,
+  );
+  expect(text).toMatch(/Accepted with warnings .* Vehicle 1 record .*year must be .*, index 0/);
+  const today = new Date().toISOString().slice(0, 10);
+  expect(text).toMatch(new RegExp(`Rejections and warnings by day .*${today} .*1 .*1 `));
 });

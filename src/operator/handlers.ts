@@ -3,16 +3,8 @@ import {
   createAccount,
   listAccounts,
   operatorIn,
-  operatorInOwnerOf,
 } from '../core/accounts/accounts.ts';
 import { listAllAudit, listAudit } from '../core/accounts/audit/list.ts';
-import {
-  addPortalUser,
-  listPortalUsers,
-  type PortalUser,
-  removePortalUser,
-} from '../core/accounts/people.ts';
-import { createSignInLinks, signInUrl } from '../core/accounts/sessions.ts';
 import { issueToken, listTokens, revokeToken } from '../core/accounts/tokens/service.ts';
 import { type Connection, sliceConnections, updateConnection } from '../core/fleet/connections.ts';
 import { config } from '../core/platform/config.ts';
@@ -20,18 +12,6 @@ import type { Caller } from '../core/platform/db/guard.ts';
 import { invalid } from '../core/platform/errors.ts';
 import { timestamp } from '../core/platform/fields.ts';
 import { createConnection, uncovered } from '../core/webhooks/coverage.ts';
-import {
-  findDelivery,
-  listDeliveries,
-  locateDelivery,
-} from '../core/webhooks/deliveries/read/find.ts';
-import { listReceivers } from '../core/webhooks/deliveries/read/receivers.ts';
-import {
-  countReplayable,
-  replay,
-  replayOne,
-  sendNow,
-} from '../core/webhooks/deliveries/read/replay.ts';
 import { setPaused, setReceiverLimits } from '../core/webhooks/service.ts';
 import { parseChannel } from '../extras/alerts/channel-input.ts';
 import {
@@ -44,6 +24,9 @@ import {
 import { ruleOfFirst } from '../extras/alerts/rules.ts';
 import { dayOf, type Part } from '../extras/archive/bucket.ts';
 import { repairDay } from '../extras/archive/remove.ts';
+import { findDelivery, listDeliveries, locateDelivery } from '../extras/delivery-log/find.ts';
+import { listReceivers } from '../extras/delivery-log/receivers.ts';
+import { countReplayable, replay, replayOne, sendNow } from '../extras/delivery-log/replay.ts';
 import { keepEvidence } from '../extras/evidence/evidence.ts';
 import { listExports, operators, requestExport } from '../extras/exports/exports.ts';
 import { setVehicleExternalId } from '../extras/external-ids/external-ids.ts';
@@ -58,6 +41,13 @@ import {
 import { createLink, listLinks, revokeLink } from '../extras/providers/links.ts';
 import { pullStatus } from '../extras/providers/status.ts';
 import { turnOffSingleSignOn, unlessOnlyByLink } from '../extras/single-sign-on/single-sign-on.ts';
+import {
+  addPortalUser,
+  listPortalUsers,
+  type PortalUser,
+  removePortalUser,
+} from '../people/people.ts';
+import { createSignInLinks, signInUrl } from '../people/sessions.ts';
 import type { operations } from './api/operations.ts';
 import {
   activateAccount,
@@ -74,6 +64,7 @@ import type { Handlers } from './handler-types.ts';
 import { checkService } from './health/check.ts';
 import { look } from './look.ts';
 import { continueMove, showMove } from './moves/leave.ts';
+import { operatorInOwnerOf } from './owner-of.ts';
 import { showCell, status } from './status.ts';
 
 export const handlers: Handlers<typeof operations> = {

@@ -20,6 +20,7 @@ import {
 } from '../extras/providers/health-alerts.ts';
 import { startPulls } from '../extras/providers/pull.ts';
 import { countEvents, countsAreDue } from '../extras/trends/job.ts';
+import { pruneSessions } from '../people/prune.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { recordSize } from './health/service.ts';
 import { reEncrypt } from './re-encrypt.ts';
@@ -66,8 +67,10 @@ export const jobs: Jobs = {
   [pruneJob]: { run: pruneEvidence },
   /** 600 calls a minute for each ingest key. */
   'delete old changes': { run: pruneChanges },
-  /** 20 tokens, 5 links an address, and 1,000 connect links. */
+  /** 20 tokens. */
   'delete expired credentials': { run: pruneCredentials },
+  /** 5 links an address, 20 forms a minute for each session. */
+  'delete expired sessions': { run: pruneSessions },
   /** What people change: 20 a minute for each session. */
   'delete old audit entries': { run: pruneAudit },
   /** 200 rows a step; 1,000 webhooks and connections. */

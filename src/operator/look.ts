@@ -1,9 +1,9 @@
-import { startLook } from '../core/accounts/looks.ts';
 import { config, originOf } from '../core/platform/config.ts';
 import type { Caller } from '../core/platform/db/guard.ts';
-import { renderMail } from '../core/platform/mail/render.ts';
-import { sendMail } from '../core/platform/mail/send.ts';
 import { minuteOf } from '../core/platform/text.ts';
+import { startLook } from '../people/looks.ts';
+import { renderMail } from '../people/mail/render.ts';
+import { sendMail } from '../people/mail/send.ts';
 
 /** Lets an operator look at an account's portal, and emails its admins that they do. */
 export async function look(env: Env, caller: Caller, reason: string) {

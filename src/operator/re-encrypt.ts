@@ -4,10 +4,11 @@ import { config } from '../core/platform/config.ts';
 import { seal, unseal } from '../core/platform/crypto.ts';
 import { type Database, transaction } from '../core/platform/db/database.ts';
 import { accounts } from '../core/platform/db/schema/accounts.ts';
-import { pulls } from '../core/platform/db/schema/providers.ts';
-import { alertChannels, webhooks } from '../core/platform/db/schema/webhooks.ts';
+import { webhooks } from '../core/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../core/platform/db/system.ts';
 import { inSteps, newBudget } from '../core/platform/jobs/budget.ts';
+import { alertChannels } from '../extras/alerts/tables.ts';
+import { pulls } from '../extras/providers/tables.ts';
 import { singleSignOn } from '../extras/single-sign-on/tables.ts';
 
 /** Every encrypted column by table, and the id that it is bound to. */

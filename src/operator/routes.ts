@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
-import { type Owned, operatorIn, operatorInOwnerOf } from '../core/accounts/accounts.ts';
+import { operatorIn } from '../core/accounts/accounts.ts';
 import { partHeader } from '../core/platform/cells.ts';
 import { config } from '../core/platform/config.ts';
 import type { Slice } from '../core/platform/db/cursor.ts';
@@ -24,6 +24,7 @@ import { handlers } from './handlers.ts';
 import { checkHealth, problemOf, warningOf } from './health/service.ts';
 import { metricsText } from './metrics.ts';
 import { accept } from './moves/arrive.ts';
+import { type Owned, operatorInOwnerOf } from './owner-of.ts';
 
 /** Authenticates by OPERATOR_KEY as a bearer. @throws Refusal: unauthenticated, rate limited */
 const authenticateOperator = createMiddleware<App>(async (c, next) => {

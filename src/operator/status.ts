@@ -5,13 +5,12 @@ import { config } from '../core/platform/config.ts';
 import { type Database, transaction } from '../core/platform/db/database.ts';
 import { createdAtOf, firstIdAt } from '../core/platform/db/ids.ts';
 import { accounts, connections } from '../core/platform/db/schema/accounts.ts';
-import { moves } from '../core/platform/db/schema/jobs.ts';
 import { openDatabase } from '../core/platform/db/system.ts';
 import { dayMs } from '../core/platform/durations.ts';
 import { timestamp } from '../core/platform/fields.ts';
 import { isCovered } from '../core/webhooks/coverage.ts';
+import { hourOf, shownHours } from '../core/webhooks/deliveries/counts.ts';
 import { firstDueOf, pendingWebhooks } from '../core/webhooks/deliveries/due.ts';
-import { hourOf, shownHours } from '../core/webhooks/deliveries/read/counts.ts';
 import { pausedAfterMs } from '../extras/alerts/alerts.ts';
 import { needsCover } from '../extras/providers/connect.ts';
 import { eventCounts } from '../extras/trends/tables.ts';
@@ -24,6 +23,7 @@ import {
 import type { Cell, DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
 import { failedDeletions } from './deletion/run.ts';
 import { askD1, checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health/service.ts';
+import { moves } from './moves/tables.ts';
 import { countEncrypted } from './re-encrypt.ts';
 import { accidentsInTime, selectWaits } from './waits.ts';
 

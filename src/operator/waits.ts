@@ -2,9 +2,9 @@ import { and, gt, type SQL, sql, sum } from 'drizzle-orm';
 import type { Database, Results } from '../core/platform/db/database.ts';
 import { firstIdAt } from '../core/platform/db/ids.ts';
 import { webhookHours } from '../core/platform/db/schema/webhooks.ts';
+import { hourOf, shownHours } from '../core/webhooks/deliveries/counts.ts';
 import { pendingWebhooks } from '../core/webhooks/deliveries/due.ts';
 import { promptMs } from '../core/webhooks/deliveries/policy.ts';
-import { hourOf, shownHours } from '../core/webhooks/deliveries/read/counts.ts';
 import { isFirst } from '../core/webhooks/notifications/of-delivery.ts';
 import { maxPendingCounted } from './api/operation.ts';
 

@@ -1,8 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { auditDays, maxAuditEntries } from '../../src/core/accounts/audit/prune.ts';
-import { maxInvitationsPerDay } from '../../src/core/accounts/invitations.ts';
 import { deadTokenDays } from '../../src/core/accounts/prune.ts';
-import { linkMs, sessionMs } from '../../src/core/accounts/sessions.ts';
 import { maxConnectionsOfToken } from '../../src/core/accounts/tokens/connections.ts';
 import { maxApiTokens, maxIngestKeys } from '../../src/core/accounts/tokens/service.ts';
 import { maxMapBytes } from '../../src/core/fleet/incidents/map.ts';
@@ -21,11 +19,9 @@ import { dayMs, hourMs, minuteMs } from '../../src/core/platform/durations.ts';
 import { maxLargeWaiting } from '../../src/core/platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../src/core/platform/fields.ts';
 import { maxSlice } from '../../src/core/platform/http/requested-slice.ts';
-import { maxAttempts } from '../../src/core/platform/http/session-cookie.ts';
 import { rateLimits } from '../../src/core/platform/rate-limits.ts';
 import * as policy from '../../src/core/webhooks/deliveries/policy.ts';
 import { startWindowMs } from '../../src/core/webhooks/deliveries/policy.ts';
-import { replayableMs } from '../../src/core/webhooks/deliveries/read/replayable.ts';
 import {
   maxTokenBytes,
   tokenTimeoutMs,
@@ -35,13 +31,14 @@ import { newsMs } from '../../src/core/webhooks/notifications/types.ts';
 import { paramLimits } from '../../src/core/webhooks/oauth.ts';
 import { largestBody } from '../../src/core/webhooks/routes.ts';
 import { maxWebhookBytes } from '../../src/core/webhooks/service.ts';
-import { maxTestsOfHost, maxTestsOfReceiver } from '../../src/core/webhooks/simulate.ts';
 import guide from '../../src/docs/guides/limits.md?raw';
 import notes from '../../src/docs/guides/operating/costs-and-limits.md?raw';
 import webhooksGuide from '../../src/docs/guides/webhooks.md?raw';
 import { maxChannels } from '../../src/extras/alerts/channel-input.ts';
 import { maxPerAccountAndDay } from '../../src/extras/alerts/sending.ts';
 import { maxRows } from '../../src/extras/changes/feed.ts';
+import { replayableMs } from '../../src/extras/delivery-log/replayable.ts';
+import { maxTestsOfHost, maxTestsOfReceiver } from '../../src/extras/delivery-log/simulate.ts';
 import { maxAccidentBytes, maxFileBytes } from '../../src/extras/evidence/copy.ts';
 import { maxDayBytes, maxDayFiles, maxEver } from '../../src/extras/evidence/evidence.ts';
 import { maxExportRecords, maxExportsPerDay } from '../../src/extras/exports/exports.ts';
@@ -60,6 +57,9 @@ import {
 } from '../../src/extras/single-sign-on/single-sign-on.ts';
 import { maxPendingCounted } from '../../src/operator/api/operation.ts';
 import { graceDays } from '../../src/operator/deletion/accept.ts';
+import { maxAttempts } from '../../src/people/http/session-cookie.ts';
+import { maxInvitationsPerDay } from '../../src/people/invitations.ts';
+import { linkMs, sessionMs } from '../../src/people/sessions.ts';
 import { maxCsvRecords } from '../../src/portal/ui/list.tsx';
 
 /** The numbers of a text: `8 KiB` is 8192. */

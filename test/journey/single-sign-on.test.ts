@@ -1,6 +1,6 @@
 import { freePort } from '../../src/cli/local/dev.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';
-import { maxAttempts } from '../../src/core/platform/http/session-cookie.ts';
+import { maxAttempts } from '../../src/people/http/session-cookie.ts';
 import { fleetJson, journeyAccount, ownStack } from '../support/node/journey.ts';
 import { client, openIdBrowser, startOpenId } from '../support/node/openid.ts';
 

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { lookIn, lookMs } from '../../src/core/accounts/looks.ts';
 import { may } from '../../src/core/platform/roles.ts';
+import { lookIn, lookMs } from '../../src/people/looks.ts';
 import { roleOf } from '../../src/portal/routes.ts';
 import { keepEmails } from '../support/emails.ts';
 import { addressIn, ask, visitor } from '../support/portal.ts';

@@ -1,22 +1,22 @@
 import { env } from 'cloudflare:workers';
 import { operatorIn } from '../../src/core/accounts/accounts.ts';
-import { createSignInLinks, maxLinks } from '../../src/core/accounts/sessions.ts';
 import { listConnections, maxConnectionsListed } from '../../src/core/fleet/connections.ts';
+import { transaction } from '../../src/core/platform/db/database.ts';
+import { newId } from '../../src/core/platform/db/ids.ts';
+import { openDatabase } from '../../src/core/platform/db/system.ts';
 import {
   connectionActivity,
   connectionRecords,
   eventsLookedAt,
   maxCountedInList,
   maxRecordsCounted,
-} from '../../src/core/fleet/counts.ts';
-import { matchFleet, maxMatches } from '../../src/core/fleet/search.ts';
-import { transaction } from '../../src/core/platform/db/database.ts';
-import { newId } from '../../src/core/platform/db/ids.ts';
-import { openDatabase } from '../../src/core/platform/db/system.ts';
-import { maxFound, webhookActivity } from '../../src/core/webhooks/deliveries/read/activity.ts';
-import { deliveriesOf, maxOfEvent } from '../../src/core/webhooks/deliveries/read/find.ts';
+} from '../../src/extras/activity/activity.ts';
+import { maxFound, webhookActivity } from '../../src/extras/delivery-log/activity.ts';
+import { deliveriesOf, maxOfEvent } from '../../src/extras/delivery-log/find.ts';
 import { keepRefusals, refusalsKept } from '../../src/extras/providers/store.ts';
+import { matchFleet, maxMatches } from '../../src/extras/search/search.ts';
 import { maxNamed, maxPerHour, recountLive } from '../../src/extras/trends/recount.ts';
+import { createSignInLinks, maxLinks } from '../../src/people/sessions.ts';
 import { aroundMs, maxAround } from '../../src/portal/accidents/course.tsx';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
 import { maxWebhooks } from '../../src/portal/read/attention.ts';

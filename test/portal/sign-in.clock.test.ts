@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { newSecret } from '../../src/core/accounts/secrets.ts';
-import { linkMs } from '../../src/core/accounts/sessions.ts';
 import { base64url } from '../../src/core/platform/crypto.ts';
 import { dayMs } from '../../src/core/platform/durations.ts';
+import { newSecret } from '../../src/people/secrets.ts';
+import { linkMs } from '../../src/people/sessions.ts';
 import { keepEmails } from '../support/emails.ts';
 import { listenToLog } from '../support/log.ts';
 import { addressIn, ask, personBefore, signIn, visitor } from '../support/portal.ts';

@@ -17,6 +17,7 @@ export const roomOrder = [
   'core/fleet',
   'core/webhooks',
   'core/ingest',
+  'people',
   'extras',
   'operator',
   'docs',
@@ -111,7 +112,7 @@ export function sharedTables(files: SourceFile[]): string[] {
   const writers = new Map<string, Map<string, string>>();
   for (const { path, text } of files) {
     // Who signs in by a provider is a person with a session like others.
-    const owner = path.replace('extras/single-sign-on', 'core/accounts');
+    const owner = path.replace('extras/single-sign-on', 'people');
     const feature = /^src\/(?:core\/)?([^/]+(?:\/[^/]+)?)\//.exec(owner)?.[1];
     if (!feature || /^(?:cli|dev|docs)\b/.test(feature)) continue;
     for (const table of tablesWritten(text))

@@ -9,11 +9,8 @@ import {
 } from '../platform/db/database.ts';
 import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
-import { accounts, connections, portalUsers, tokens } from '../platform/db/schema/accounts.ts';
-import { drivers, erasedDrivers, vehicles } from '../platform/db/schema/fleet.ts';
-import { connectLinks } from '../platform/db/schema/providers.ts';
-import type { AccountTable, Quotas } from '../platform/db/schema/types.ts';
-import { alertChannels, deliveries, webhooks } from '../platform/db/schema/webhooks.ts';
+import { accounts } from '../platform/db/schema/accounts.ts';
+import type { Quotas } from '../platform/db/schema/types.ts';
 import { openDatabase } from '../platform/db/system.ts';
 import { untilCachesExpire } from '../platform/db/token-cache.ts';
 import { dayMs } from '../platform/durations.ts';
@@ -184,12 +181,6 @@ export const setAccount = (
   values: Partial<typeof accounts.$inferSelect>,
 ) => db.update(accounts).set(values).where(eq(accounts.id, id));
 
-/** The statements after which it lives in another cell: its people's sessions are unknown here. */
-export const leaveTo = (db: Database, id: string, cell: string) => [
-  setAccount(db, id, { status: 'moved', cell, name: '' }),
-  db.delete(portalUsers).where(eq(portalUsers.accountId, id)),
-];
-
 /** The statement for the cell where it goes: until it lives there, its row leads back. */
 export const awaitFrom = (
   db: Database,
@@ -203,37 +194,6 @@ export const awaitFrom = (
 
 /** The account of connections that are being deleted. */
 export const deletedAccountId = '00000000-0000-0000-0000-000000000000';
-
-const ownerIn = (table: AccountTable) => (db: Database, id: string) =>
-  db
-    .select({ accountId: sql<string>`${table.accountId}` })
-    .from(table)
-    .where(eq(table.id, id));
-
-/** How to find the account that owns something, by its id. */
-const owners = {
-  account: (db: Database, id: string) =>
-    db.select({ accountId: accounts.id }).from(accounts).where(eq(accounts.id, id)),
-  connection: ownerIn(connections),
-  channel: ownerIn(alertChannels),
-  link: ownerIn(connectLinks),
-  token: ownerIn(tokens),
-  vehicle: ownerIn(vehicles),
-  driver: (db: Database, id: string) =>
-    ownerIn(drivers)(db, id).unionAll(ownerIn(erasedDrivers)(db, id)),
-  // Deliveries outlive their webhook.
-  webhook: (db: Database, id: string) =>
-    ownerIn(webhooks)(db, id)
-      .unionAll(
-        db
-          .select({ accountId: sql<string>`${deliveries.accountId}` })
-          .from(deliveries)
-          .where(eq(deliveries.webhookId, id)),
-      )
-      .limit(1),
-};
-
-export type Owned = keyof typeof owners;
 
 /** For a credential that is unknown here: it may be of an account that has moved. @throws Refusal: moved */
 export async function refuseIfMoved(env: Env): Promise<void> {
@@ -251,11 +211,3 @@ export async function refuseIfMoved(env: Env): Promise<void> {
 
 /** An operator acting in an account. The caller must have authenticated them. */
 export const operatorIn = (accountId: string): Caller => ({ operator: true, accountId });
-
-/** An operator acting in the account that owns something. @throws Refusal: invalid, when it does not exist */
-export async function operatorInOwnerOf(env: Env, kind: Owned, id: string): Promise<Caller> {
-  const db = openDatabase(env);
-  const [found] = await transaction(db, owners[kind](db, id));
-  if (!found || found.accountId === deletedAccountId) throw invalid(`Unknown ${kind}`);
-  return operatorIn(found.accountId);
-}

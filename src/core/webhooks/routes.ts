@@ -1,23 +1,11 @@
 import { Hono } from 'hono';
-import { validate as isUuid } from 'uuid';
-import { authenticate, limitActions } from '../accounts/tokens/authenticate.ts';
+import { authenticate } from '../accounts/tokens/authenticate.ts';
 import { config } from '../platform/config.ts';
-import { invalid } from '../platform/errors.ts';
-import { parse, timestamp } from '../platform/fields.ts';
+import { timestamp } from '../platform/fields.ts';
 import { readJson, readNothing, refuseOther, refuseParameters } from '../platform/http/body.ts';
 import { type App, by, type Context, ok } from '../platform/http/context.ts';
-import { rangeOf } from '../platform/query.ts';
-import { starter } from './deliveries/consumer.ts';
-import { countReplayable, replay } from './deliveries/read/replay.ts';
-import { ReplayInput, type ReplayOutcome } from './deliveries/read/schema.ts';
 import { fieldNames, pick } from './fields.ts';
-import {
-  parseWebhook,
-  TestInput,
-  WebhookInput,
-  type WebhookOutput,
-  WebhookUpdate,
-} from './schema.ts';
+import { parseWebhook, WebhookInput, type WebhookOutput, WebhookUpdate } from './schema.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -26,8 +14,7 @@ import {
   setPaused,
   updateWebhook,
 } from './service.ts';
-import { madeUp, sendTest } from './simulate.ts';
-import { findWebhook, listWebhooks, type StoredWebhook } from './stored.ts';
+import { listWebhooks, requireWebhook, type StoredWebhook, webhookIdIn } from './stored.ts';
 
 export const webhookRoutes = new Hono<App>()
   .get('/webhooks', authenticate('api'), list)
@@ -36,8 +23,6 @@ export const webhookRoutes = new Hono<App>()
   .put('/webhook/:id', authenticate('api'), update)
   .delete('/webhook/:id', authenticate('api'), remove)
   .post('/webhook/:id/signing-secret', authenticate('api'), rotate)
-  .post('/webhook/:id/replay', authenticate('api'), limitActions, replayMissed)
-  .post('/webhook/:id/test', authenticate('api'), limitActions, test)
   .post('/webhook/:id/pause', authenticate('api'), pausing(true))
   .post('/webhook/:id/resume', authenticate('api'), pausing(false));
 
@@ -51,7 +36,7 @@ async function list(c: Context) {
 
 async function item(c: Context) {
   refuseParameters(c);
-  return ok(c, 'Webhook', presentTo(c)(await requireWebhook(c)));
+  return ok(c, 'Webhook', presentTo(c)(await requireWebhook(...by(c), webhookId(c))));
 }
 
 async function create(c: Context) {
@@ -78,45 +63,12 @@ async function rotate(c: Context) {
   return ok(c, 'Signing secret rotated', await rotateSecret(...by(c), webhookId(c)));
 }
 
-/** Replays what a webhook has missed, or counts it. */
-async function replayMissed(c: Context) {
-  const { dryRun, from, to, ...rest } = parse(ReplayInput, await readJson(c, largestBody));
-  const { id } = await requireWebhook(c);
-  const span = rangeOf(from, to);
-  const selection = { ...rest, since: span.from, until: span.to };
-  if (dryRun) return ok(c, 'Counted', await countReplayable(...by(c), id, selection));
-  const { replayed, ...others } = await replay(...by(c), id, selection);
-  return ok(c, 'Replayed', { count: replayed, ...others } satisfies ReplayOutcome);
-}
-
-async function test(c: Context) {
-  const input = parse(TestInput, await readJson(c, largestBody));
-  const webhook = await requireWebhook(c);
-  const { env, executionCtx } = c;
-  const [caller, requestId, start] = [
-    c.get('caller'),
-    c.get('requestId'),
-    starter(env, executionCtx),
-  ];
-  return ok(
-    c,
-    'Test sent',
-    await sendTest(env, caller, requestId, webhook, madeUp(input, webhook), start),
-  );
-}
-
 function pausing(paused: boolean) {
   return async (c: Context) => {
     await readNothing(c);
     const webhook = await setPaused(...by(c), webhookId(c), paused);
     return ok(c, `Webhook ${paused ? 'paused' : 'resumed'}`, present(webhook));
   };
-}
-
-async function requireWebhook(c: Context): Promise<StoredWebhook> {
-  const webhook = await findWebhook(...by(c), webhookId(c));
-  if (!webhook) throw invalid('Invalid webhook id');
-  return webhook;
 }
 
 /** With the `id` of the path, which the body may repeat. */
@@ -130,11 +82,7 @@ async function readWebhook(c: Context, id?: string) {
   return parseWebhook(body, policy, id === undefined ? WebhookInput : WebhookUpdate);
 }
 
-function webhookId(c: Context): string {
-  const id = c.req.param('id') ?? '';
-  if (!isUuid(id)) throw invalid('Invalid webhook id');
-  return id.toLowerCase();
-}
+const webhookId = (c: Context): string => webhookIdIn(c.req.param('id'));
 
 const presentTo = (c: Context) => (webhook: StoredWebhook) =>
   c.get('token').readOnly ? withoutSecrets(present(webhook)) : present(webhook);

@@ -1,9 +1,11 @@
 import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { validate as isUuid } from 'uuid';
 import { unseal } from '../platform/crypto.ts';
 import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
 import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
+import { invalid } from '../platform/errors.ts';
 import { pick, plainFields } from './fields.ts';
 import { type Filters, filtersOf } from './filters.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';
@@ -42,6 +44,21 @@ export async function findWebhook(
 ): Promise<StoredWebhook | undefined> {
   const row = await findRow(env, caller, id);
   return row && opened(env, row);
+}
+
+/** The account's webhook. @throws Refusal: invalid, for an unknown id */
+export async function requireWebhook(env: Env, caller: Caller, id: string): Promise<StoredWebhook> {
+  const webhook = await findWebhook(env, caller, id);
+  if (!webhook) throw invalid(unknownWebhook);
+  return webhook;
+}
+
+const unknownWebhook = 'Invalid webhook id';
+
+/** A webhook's id in a path. @throws Refusal: invalid */
+export function webhookIdIn(text = ''): string {
+  if (!isUuid(text)) throw invalid(unknownWebhook);
+  return text.toLowerCase();
 }
 
 /** The account's webhook with what is encrypted and never shown; undefined for an unknown id. */

@@ -3,7 +3,6 @@ import { accidents } from '../../core/fleet/lists/accidents.ts';
 import * as objects from '../../core/fleet/lists/field-objects.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../core/fleet/lists/resource.ts';
-import * as reads from '../../core/webhooks/deliveries/read/schema.ts';
 import { Filters, FiltersOutput } from '../../core/webhooks/filters.ts';
 import * as payloads from '../../core/webhooks/notifications/payloads.ts';
 import {
@@ -15,6 +14,7 @@ import {
   WebhookUpdate,
 } from '../../core/webhooks/schema.ts';
 import { Change, changesByKind } from '../../extras/changes/schema.ts';
+import * as reads from '../../extras/delivery-log/schema.ts';
 import { Evidence } from '../../extras/evidence/schema.ts';
 import { Health } from '../../operator/api/service.ts';
 import { type Json, ref } from './components.ts';

@@ -1,5 +1,5 @@
 import { retries, webhookIsPaused } from '../../core/webhooks/deliveries/policy.ts';
-import { deliveryFilters } from '../../core/webhooks/deliveries/read/schema.ts';
+import { deliveryFilters } from '../../extras/delivery-log/schema.ts';
 import { type Json, ref } from './components.ts';
 import { type Operation, type Operations, requestBody } from './document.ts';
 import { idParameter, pageParameters, query, rangeParameters, unknownId } from './lists.ts';

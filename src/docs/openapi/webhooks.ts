@@ -1,9 +1,9 @@
 import { urlProblems } from '../../core/platform/address.ts';
 import { maxReplayedPerCall, webhookIsPaused } from '../../core/webhooks/deliveries/policy.ts';
-import { ReplayInput } from '../../core/webhooks/deliveries/read/schema.ts';
 import { unmatchable } from '../../core/webhooks/filters.ts';
 import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
 import { TestInput, WebhookInput } from '../../core/webhooks/schema.ts';
+import { ReplayInput } from '../../extras/delivery-log/schema.ts';
 import { type Json, ref } from './components.ts';
 import type { Operation, Operations, Refusals } from './document.ts';
 import { examples } from './examples.ts';

@@ -2,9 +2,9 @@ import { and, eq, exists, isNotNull, sql } from 'drizzle-orm';
 import { alertedOf } from '../../core/fleet/accidents/alerted.ts';
 import type { Database, Results } from '../../core/platform/db/database.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
-import { portalUsers } from '../../core/platform/db/schema/accounts.ts';
 import { accidents } from '../../core/platform/db/schema/fleet.ts';
-import { alertChannels, alertMessages } from '../../core/platform/db/schema/webhooks.ts';
+import { portalUsers } from '../../people/tables.ts';
+import { alertChannels, alertMessages } from './tables.ts';
 
 /** A person or channel that was notified of an accident, and when; `at` is null if that was before it was recorded. */
 export type Alerted = Results<ReturnType<typeof selectAlerted>>[number];

@@ -4,7 +4,7 @@ import { ofActiveAccount } from '../../core/platform/db/guard.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { hourMs, minuteMs } from '../../core/platform/durations.ts';
 import { inSteps, newBudget } from '../../core/platform/jobs/budget.ts';
-import { type AlertKind, markNotified } from '../../core/webhooks/deliveries/read/receivers.ts';
+import { type AlertKind, markNotified } from '../../core/webhooks/deliveries/receiver/store.ts';
 import { addNews, alertedOf } from './pending.ts';
 import { wakeSender } from './sending.ts';
 

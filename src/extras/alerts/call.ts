@@ -4,9 +4,9 @@ import { config } from '../../core/platform/config.ts';
 import { unseal } from '../../core/platform/crypto.ts';
 import { timestamp } from '../../core/platform/fields.ts';
 import { fault } from '../../core/platform/log.ts';
-import { type MailPart, renderMail } from '../../core/platform/mail/render.ts';
-import { MailError, sendMail } from '../../core/platform/mail/send.ts';
 import { callOnce } from '../../core/webhooks/deliveries/send/call-once.ts';
+import { type MailPart, renderMail } from '../../people/mail/render.ts';
+import { MailError, sendMail } from '../../people/mail/send.ts';
 import type { ChannelKind } from './channel-input.ts';
 import { failureDescription } from './words.ts';
 

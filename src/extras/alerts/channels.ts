@@ -6,10 +6,10 @@ import { type Database, refuseUnless } from '../../core/platform/db/database.ts'
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { newId } from '../../core/platform/db/ids.ts';
 import { accounts } from '../../core/platform/db/schema/accounts.ts';
-import { alertChannels } from '../../core/platform/db/schema/webhooks.ts';
 import { post } from './call.ts';
 import { type Channel, type ChannelInput, maxChannels } from './channel-input.ts';
 import { deleteMailRule, type MailRule, saveMailRule } from './rules.ts';
+import { alertChannels, auditedChannel } from './tables.ts';
 
 /** The channels of the account, oldest first. */
 export function listChannels(env: Env, caller: Caller): Promise<Channel[]> {
@@ -62,7 +62,7 @@ export async function saveChannel(
         set: { ...input, ...(url !== '' && { ...place, problem: null, problemAt: null }) },
       }),
     saveMailRule(db, caller, id, rule),
-    audit(db, caller, known ? 'changed' : 'created', 'alert_channels', id),
+    audit(db, caller, known ? 'changed' : 'created', auditedChannel, id),
   ]);
   return id;
 }
@@ -71,7 +71,7 @@ export async function saveChannel(
 export async function removeChannel(env: Env, caller: Caller, id: string): Promise<void> {
   await asCaller(env, caller, (db) => [
     mustBeOurs(db, caller, id),
-    audit(db, caller, 'deleted', 'alert_channels', id),
+    audit(db, caller, 'deleted', auditedChannel, id),
     db.delete(alertChannels).where(eq(alertChannels.id, id)),
     deleteMailRule(db, caller, id),
   ]);

@@ -1,9 +1,5 @@
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
-import {
-  type Notified,
-  notifiedOf,
-  selectNotified,
-} from '../../core/webhooks/deliveries/read/find.ts';
+import { type Notified, notifiedOf, selectNotified } from '../delivery-log/find.ts';
 import { type Alerted, selectAlerted } from './alerted.ts';
 
 /** Who was notified of an event or accident: webhooks, and the people and channels that have alerts. */

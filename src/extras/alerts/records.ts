@@ -3,7 +3,6 @@ import { alertedId, isUnaware, rememberAlerted } from '../../core/fleet/accident
 import { groupKeysOfVehicle } from '../../core/fleet/lists/group-keys.ts';
 import { type Database, jsonList, transaction } from '../../core/platform/db/database.ts';
 import { ofActiveAccount } from '../../core/platform/db/guard.ts';
-import { mailFeeds, mailRules } from '../../core/platform/db/schema/accounts.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { inSteps, newBudget } from '../../core/platform/jobs/budget.ts';
@@ -11,6 +10,7 @@ import { overlap } from '../../core/webhooks/notifications/pass.ts';
 import { newsMs } from '../../core/webhooks/notifications/types.ts';
 import { addNews } from './pending.ts';
 import { wakeSender } from './sending.ts';
+import { mailFeeds, mailRules } from './tables.ts';
 import { falseAlarm } from './texts.ts';
 
 /** How many accounts a step handles, and how many changes of each: the first, and others up to so many records. */

@@ -3,8 +3,10 @@ import { alias } from 'drizzle-orm/sqlite-core';
 import { groupKey } from '../../core/fleet/lists/group-keys.ts';
 import type { Database } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
-import { mailFeeds, mailRules, portalUsers } from '../../core/platform/db/schema/accounts.ts';
-import { changes, names, vehicles } from '../../core/platform/db/schema/fleet.ts';
+import { changes, vehicles } from '../../core/platform/db/schema/fleet.ts';
+import { portalUsers } from '../../people/tables.ts';
+import { names } from '../search/tables.ts';
+import { mailFeeds, mailRules } from './tables.ts';
 
 /** Levels, least risk of events (null: none) and groups (null: all) to be notified of. */
 export type MailRule = { levels: number[]; risk: number | null; groups: string[] | null };

@@ -2,11 +2,6 @@ import { and, eq, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { originOf } from '../../core/platform/config.ts';
 import { type Database, transaction } from '../../core/platform/db/database.ts';
 import { ofActiveAccount } from '../../core/platform/db/guard.ts';
-import {
-  alertChannels,
-  alertMessages,
-  alertsSent,
-} from '../../core/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { dayMs, hourMs, minuteMs } from '../../core/platform/durations.ts';
 import { inSteps, newBudget } from '../../core/platform/jobs/budget.ts';
@@ -14,6 +9,7 @@ import { fault } from '../../core/platform/log.ts';
 import { send } from '../../core/platform/queue.ts';
 import { email, post, quotaUsedUp, type SendError, type Target } from './call.ts';
 import type { NewsKind } from './pending.ts';
+import { alertChannels, alertMessages, alertsSent } from './tables.ts';
 import { textsOf } from './texts.ts';
 
 /** The job that sends what `addNews` has added. */

@@ -1,8 +1,8 @@
 import { dayMs, minuteMs } from '../../core/platform/durations.ts';
-import type { MailPart } from '../../core/platform/mail/render.ts';
 import { counted, minuteOf } from '../../core/platform/text.ts';
 import { circuitLongestMs, giveUpAfterMs } from '../../core/webhooks/deliveries/policy.ts';
 import { levelNames } from '../../core/webhooks/notifications/types.ts';
+import type { MailPart } from '../../people/mail/render.ts';
 import type { NewsKind } from './pending.ts';
 import { failureDescription, type Happened } from './words.ts';
 

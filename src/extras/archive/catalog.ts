@@ -5,10 +5,10 @@ import {
   excluded,
   transaction,
 } from '../../core/platform/db/database.ts';
-import { archivedDays } from '../../core/platform/db/schema/jobs.ts';
 import { type Lease, withLease } from '../../core/platform/jobs/lease.ts';
 import { partsOf } from '../../core/platform/parts.ts';
 import type { DayOf, Part } from './bucket.ts';
+import { archivedDays } from './tables.ts';
 
 /** Whose work changes the archive: one at a time. */
 export const archiveLease = 'archive files';

@@ -3,7 +3,6 @@ import type { ArchiveKind } from '../../core/fleet/lists/list.ts';
 import { archiveKinds } from '../../core/fleet/lists/registry.ts';
 import { recordArchived } from '../../core/fleet/record-changes.ts';
 import { comparePositions } from '../../core/platform/db/pages.ts';
-import { archivedDays } from '../../core/platform/db/schema/jobs.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { Refusal } from '../../core/platform/errors.ts';
 import { rowsPerChunk } from '../../core/platform/jobs/chunks.ts';
@@ -20,6 +19,7 @@ import {
 } from './bucket.ts';
 import { archiveLease, catalogued, inArchive, putEntry } from './catalog.ts';
 import { deleteFiles, filesOf, partOf, readPart, tidy, writeParts } from './files.ts';
+import { archivedDays } from './tables.ts';
 
 type Owner = { accountId: string; connectionId?: string | null };
 

@@ -6,9 +6,9 @@ import { accidents } from '../../core/fleet/lists/accidents.ts';
 import { parseQuery } from '../../core/platform/fields.ts';
 import { refuseParameters } from '../../core/platform/http/body.ts';
 import { type App, by, type Context, ok } from '../../core/platform/http/context.ts';
-import { storedFile } from '../../core/platform/http/stored-file.ts';
 import { QueryTime } from '../../core/platform/query.ts';
 import { findWithEvidence, openFile } from './evidence.ts';
+import { storedFile } from './http/stored-file.ts';
 
 /** The item of the list of accidents with its evidence, and the files. */
 export const evidenceRoutes = new Hono<App>()

@@ -5,14 +5,14 @@ import { lists } from '../../core/fleet/lists/registry.ts';
 import { type Database, refuseUnless } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { newId } from '../../core/platform/db/ids.ts';
-import { portalUsers } from '../../core/platform/db/schema/accounts.ts';
-import { exports } from '../../core/platform/db/schema/jobs.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { invalid, Refusal } from '../../core/platform/errors.ts';
 import { markWaiting } from '../../core/platform/jobs/jobs.ts';
 import { send } from '../../core/platform/queue.ts';
+import { portalUsers } from '../../people/tables.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import { exportFolder, formatNames, streamFile } from './files.ts';
+import { exports } from './tables.ts';
 
 export const maxExportsPerDay = 5;
 

@@ -7,8 +7,7 @@ import { readList } from '../../core/fleet/service.ts';
 import { config, originOf } from '../../core/platform/config.ts';
 import type { Position } from '../../core/platform/db/cursor.ts';
 import { type Database, jsonList, transaction } from '../../core/platform/db/database.ts';
-import { accounts, portalUsers } from '../../core/platform/db/schema/accounts.ts';
-import { exports } from '../../core/platform/db/schema/jobs.ts';
+import { accounts } from '../../core/platform/db/schema/accounts.ts';
 import type { ExportPlace } from '../../core/platform/db/schema/types.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { minuteMs } from '../../core/platform/durations.ts';
@@ -16,9 +15,10 @@ import { refusalIn } from '../../core/platform/errors.ts';
 import { type Budget, inSteps, isLeft, newBudget } from '../../core/platform/jobs/budget.ts';
 import { type Lease, stepWithLease, withLease } from '../../core/platform/jobs/lease.ts';
 import { fault } from '../../core/platform/log.ts';
-import { renderMail } from '../../core/platform/mail/render.ts';
-import { sendMail } from '../../core/platform/mail/send.ts';
 import { counted, minuteOf } from '../../core/platform/text.ts';
+import { renderMail } from '../../people/mail/render.ts';
+import { sendMail } from '../../people/mail/send.ts';
+import { portalUsers } from '../../people/tables.ts';
 import { bucketOf } from '../archive/bucket.ts';
 import { readAcross } from '../archive/lists.ts';
 import {
@@ -31,6 +31,7 @@ import {
   operators,
 } from './exports.ts';
 import { emptyFolder, exportFolder, writePiece } from './files.ts';
+import { exports } from './tables.ts';
 
 /** A piece, which is held in memory, ends after so many pages of so many records, or characters. */
 const pagesPerPiece = 20;

@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm';
 import { type IngestCall, ingest } from '../../core/ingest/service.ts';
 import { unknownParent } from '../../core/ingest/write.ts';
+import { type Credential, lostLease } from '../../core/platform/db/guard.ts';
 import { newId } from '../../core/platform/db/ids.ts';
 import { sentence } from '../../core/platform/fields.ts';
 import { partsOf } from '../../core/platform/parts.ts';
@@ -49,6 +51,15 @@ export async function ingestPulled(
   return { unknownVehicles };
 }
 
+/** The claim on a pull, by which its invocation writes while nobody else has it. */
+const claimOf = (connectionId: string, claim: string): Credential => ({
+  row: () => sql`(
+    select account_id, null as role from pulls
+    where connection_id = ${connectionId} and claim = ${claim})`,
+  refusal: lostLease,
+  who: sql`(select null as id, null as name)`,
+});
+
 type WithRecord = Refused & { record: ProviderRecord };
 
 const isOrphan = ({ accepted, reason }: Refused) =>
@@ -65,7 +76,7 @@ async function write(
   const source = { accountId, connectionId, provider, tSP, incidentTypeMap };
   const { rejected, warnings } = await ingest(
     env,
-    { accountId, pull: { connectionId, claim } },
+    { accountId, credential: claimOf(connectionId, claim) },
     { ...source, now: Date.now(), requestId: newId() },
     { records, ...call },
     { start: (messages) => wakes.push(send(env.DELIVERIES, messages)), evidence },

@@ -19,7 +19,6 @@ import { seal } from '../../core/platform/crypto.ts';
 import { type Database, refuseUnless, type Statement } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { newId } from '../../core/platform/db/ids.ts';
-import { pulls } from '../../core/platform/db/schema/providers.ts';
 import { invalidField } from '../../core/platform/errors.ts';
 import { send } from '../../core/platform/queue.ts';
 import { type CoveredConnection, createConnection } from '../../core/webhooks/coverage.ts';
@@ -28,6 +27,7 @@ import { type Access, adviceFor, type Connector, ProviderError } from './connect
 import { readCredential } from './credential.ts';
 import { nameFrom } from './read.ts';
 import { connectorOf, connectors } from './registry.ts';
+import { pulls } from './tables.ts';
 
 export const usualHistoryDays = 90;
 

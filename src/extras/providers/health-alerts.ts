@@ -8,7 +8,6 @@ import {
 } from '../../core/platform/db/database.ts';
 import { lostLease, ofActiveAccount } from '../../core/platform/db/guard.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
-import { pulls } from '../../core/platform/db/schema/providers.ts';
 import type { HealthStatus } from '../../core/platform/db/schema/types.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { hourMs } from '../../core/platform/durations.ts';
@@ -19,6 +18,7 @@ import { isWithdrawn } from './connect.ts';
 import { adviceFor, feedNames } from './connector.ts';
 import { type Feeds, silentMs } from './plan.ts';
 import { connectorOf } from './registry.ts';
+import { pulls } from './tables.ts';
 
 export const notifyAfterMs = 15 * 60_000;
 

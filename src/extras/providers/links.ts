@@ -14,21 +14,26 @@ import {
   sql,
 } from 'drizzle-orm';
 import { refuseIfMoved } from '../../core/accounts/accounts.ts';
-import { audit } from '../../core/accounts/audit/write.ts';
-import { isSecret, newSecret, secretIn, withCell } from '../../core/accounts/secrets.ts';
+import { type AuditedTable, audit } from '../../core/accounts/audit/write.ts';
 import { hashToken } from '../../core/accounts/tokens/format.ts';
 import { updateConnection } from '../../core/fleet/connections.ts';
 import { originOf } from '../../core/platform/config.ts';
 import { seal } from '../../core/platform/crypto.ts';
 import { type Database, refuseUnless, transaction } from '../../core/platform/db/database.ts';
-import { asCaller, type Caller, refuseInactive } from '../../core/platform/db/guard.ts';
+import {
+  asCaller,
+  type Caller,
+  type Credential,
+  refuseInactive,
+} from '../../core/platform/db/guard.ts';
 import { newId } from '../../core/platform/db/ids.ts';
 import { accounts, connections } from '../../core/platform/db/schema/accounts.ts';
-import { connectLinks } from '../../core/platform/db/schema/providers.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import type { CoveredConnection } from '../../core/webhooks/coverage.ts';
+import { isSecret, newSecret, secretIn, withCell } from '../../people/secrets.ts';
 import { changePull, connectProvider, type NewPull } from './connect.ts';
+import { connectLinks } from './tables.ts';
 
 export const connectLinkMs = 7 * dayMs;
 export const maxOpenLinks = 20;
@@ -90,7 +95,7 @@ export async function createLink(
       `An account can have at most ${maxOpenLinks} links that are not used yet. Revoke one first.`,
     ),
     db.insert(connectLinks).values({ id, accountId, hash, name, createdAt: now, expiresAt }),
-    audit(db, caller, 'created', 'connect_links', id),
+    audit(db, caller, 'created', audited, id),
   ];
   await asCaller(env, caller, create);
   return { id, url, expiresAt };
@@ -106,7 +111,7 @@ export async function revokeLink(
   const { deleted } = await asCaller(env, caller, (db) => ({
     known: refuseUnless(db, isAny(db, own), { kind: 'not found' }),
     unused: refuseUnless(db, isAny(db, and(own, isNull(connectLinks.connectionId))), usedLink),
-    audited: audit(db, caller, 'revoked', 'connect_links', id),
+    audited: audit(db, caller, 'revoked', audited, id),
     deleted: db.delete(connectLinks).where(own).returning(columns),
   }));
   return deleted[0];
@@ -120,6 +125,19 @@ export type OpenedLink = ConnectLink & {
   hash: string;
 };
 
+/** Somebody outside the account, who has the link with this hash. */
+export type LinkCaller = Caller & { hash: string };
+
+const audited: AuditedTable = { table: 'connect_links', subject: 'connect link' };
+
+const credentialOf = (hash: string): Credential => ({
+  row: () => sql`(
+    select account_id, null as role from connect_links
+    where hash = ${hash} and (connection_id is not null or expires_at > ${Date.now()}))`,
+  refusal: { kind: 'not found' },
+  who: sql`(select id, 'Connect link for ' || name as name from connect_links where hash = ${hash})`,
+});
+
 /** The hash of a link's secret, if we made it. Needs no I/O. */
 export async function linkHash(env: Env, text: string): Promise<string | undefined> {
   const secret = secretIn(text);
@@ -130,7 +148,7 @@ export async function linkHash(env: Env, text: string): Promise<string | undefin
 export async function openLink(
   env: Env,
   hash: string,
-): Promise<{ caller: Caller & { link: string }; link: OpenedLink } | undefined> {
+): Promise<{ caller: LinkCaller; link: OpenedLink } | undefined> {
   const db = openDatabase(env);
   const [found] = await transaction(
     db,
@@ -163,13 +181,13 @@ export async function openLink(
   }
   const { accountId, status, ...link } = found;
   refuseInactive(status);
-  return { caller: { accountId, link: hash }, link };
+  return { caller: { accountId, hash, credential: credentialOf(hash) }, link };
 }
 
 /** Connects a provider by a link, which is then used. @throws Refusal: as `connectProvider`, or invalid, once used */
 export const connectByLink = (
   env: Env,
-  caller: Caller & { link: string },
+  caller: LinkCaller,
   input: NewPull,
 ): Promise<CoveredConnection> =>
   connectProvider(env, caller, input, (db, id) => [
@@ -177,17 +195,13 @@ export const connectByLink = (
     db.update(connectLinks).set({ connectionId: id }).where(isOf(caller)),
   ]);
 
-const isOf = ({ link }: { link: string }) => eq(connectLinks.hash, link);
+const isOf = ({ hash }: LinkCaller) => eq(connectLinks.hash, hash);
 
 const isAny = (db: Database, which: SQL | undefined): SQL =>
   exists(db.select({ id: connectLinks.id }).from(connectLinks).where(which));
 
 /** Withdraws consent by a link: pulling ends, the credential is deleted, and records stay. */
-export async function withdraw(
-  env: Env,
-  caller: Caller & { link: string },
-  connectionId: string,
-): Promise<void> {
+export async function withdraw(env: Env, caller: LinkCaller, connectionId: string): Promise<void> {
   const now = Date.now();
   const nothing = await seal(env, connectionId, { credential: '' });
   const own = and(isOf(caller), eq(connectLinks.connectionId, connectionId));

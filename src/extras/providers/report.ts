@@ -3,10 +3,10 @@ import { unseal } from '../../core/platform/crypto.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { recordId } from '../../core/platform/db/ids.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
-import { pulls } from '../../core/platform/db/schema/providers.ts';
 import { accessTo, isWithdrawn } from './connect.ts';
 import { adviceFor, ProviderError } from './connector.ts';
 import { connectorOf } from './registry.ts';
+import { pulls } from './tables.ts';
 
 type Accident = {
   eventId: string;

@@ -1,10 +1,10 @@
 import { Hono } from 'hono';
 import { refuseIfMoved } from '../../core/accounts/accounts.ts';
-import { secretIn } from '../../core/accounts/secrets.ts';
 import { Refusal } from '../../core/platform/errors.ts';
 import { readBytes } from '../../core/platform/http/body.ts';
 import { type App, type Context, ok } from '../../core/platform/http/context.ts';
 import { addressOf, limit, refuseIfOver } from '../../core/platform/http/limits.ts';
+import { secretIn } from '../../people/secrets.ts';
 import { handleProviderWebhook } from './store.ts';
 
 /** Where providers' webhooks call. Their content is ignored: a call only makes a pull due. */

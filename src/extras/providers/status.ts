@@ -1,14 +1,14 @@
 import { and, desc, eq, inArray, isNotNull, type SQL, sql } from 'drizzle-orm';
-import { selectWords, unmappedOf } from '../../core/fleet/counts.ts';
 import { following, type SliceQuery } from '../../core/platform/db/cursor.ts';
 import type { Database } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
-import { pullRefusals, pulls } from '../../core/platform/db/schema/providers.ts';
+import { selectWords, unmappedOf } from '../activity/activity.ts';
 import { isWithdrawn } from './connect.ts';
 import { adviceFor, type Connector, type FeedName, feedNames } from './connector.ts';
 import { type Feeds, historyProgress, isFailing, type Planned } from './plan.ts';
 import { connectorOf } from './registry.ts';
+import { pullRefusals, pulls } from './tables.ts';
 
 const selectPulls = (db: Database, which: SQL | undefined) =>
   db

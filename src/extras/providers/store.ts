@@ -6,12 +6,12 @@ import { type Database, jsonList, transaction } from '../../core/platform/db/dat
 import { ofActiveAccount } from '../../core/platform/db/guard.ts';
 import { newId } from '../../core/platform/db/ids.ts';
 import { accounts, connections } from '../../core/platform/db/schema/accounts.ts';
-import { pulls } from '../../core/platform/db/schema/providers.ts';
 import type { HealthStatus } from '../../core/platform/db/schema/types.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { send } from '../../core/platform/queue.ts';
 import type { Feeds } from './plan.ts';
 import { connectorOf } from './registry.ts';
+import { pulls } from './tables.ts';
 
 /** A run ends within 30 s of its claim, so that a second one never overlaps. */
 const claimMs = 45_000;

@@ -4,7 +4,7 @@ import { transaction } from '../../core/platform/db/database.ts';
 import { ofActiveAccount } from '../../core/platform/db/guard.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { dayMs } from '../../core/platform/durations.ts';
-import { signInDomains } from './tables.ts';
+import { auditedSettings, signInDomains } from './tables.ts';
 
 /** How long after DNS last named the account a domain is checked again, then how often, and when it expires. */
 export const proof = { checkedAfterMs: 7 * dayMs, repeatedMs: dayMs, expiresMs: 14 * dayMs };
@@ -59,7 +59,7 @@ export async function noteChecks(
     const found = db.select({ domain: signInDomains.domain }).from(signInDomains).where(which);
     return [
       next === null
-        ? audit(db, service, 'changed', 'single_sign_on', exists(found), [
+        ? audit(db, service, 'changed', auditedSettings, exists(found), [
             `no longer proven: ${domain}`,
           ])
         : undefined,

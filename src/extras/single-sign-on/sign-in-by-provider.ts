@@ -1,15 +1,15 @@
 import { and, eq, exists, type SQL, sql } from 'drizzle-orm';
 import { audit } from '../../core/accounts/audit/write.ts';
-import { removedHash } from '../../core/accounts/people.ts';
-import { newSecret } from '../../core/accounts/secrets.ts';
-import { addSession } from '../../core/accounts/sessions.ts';
 import { hashToken } from '../../core/accounts/tokens/format.ts';
 import { refuseUnless, transaction } from '../../core/platform/db/database.ts';
 import { refuseUnlessActive } from '../../core/platform/db/guard.ts';
 import { newId } from '../../core/platform/db/ids.ts';
-import { portalUsers } from '../../core/platform/db/schema/accounts.ts';
-import { useOnce } from '../../core/platform/db/sent-forms.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
+import { removedHash } from '../../people/people.ts';
+import { newSecret } from '../../people/secrets.ts';
+import { useOnce } from '../../people/sent-forms.ts';
+import { addSession } from '../../people/sessions.ts';
+import { auditedPerson, portalUsers } from '../../people/tables.ts';
 import { domainOf, isProven, maxNewcomers, providerSessionMs } from './single-sign-on.ts';
 import { signInDomains } from './tables.ts';
 
@@ -61,7 +61,7 @@ export async function signInByProvider(
         and not exists (
           select 1 from removed_people where account_id = ${accountId} and hash = ${removed})
         and ${db.$count(portalUsers, eq(portalUsers.accountId, accountId))} < ${maxNewcomers}`),
-    audit(db, service, 'created', 'portal_users', and(person, sql`changes() > 0`)),
+    audit(db, service, 'created', auditedPerson, and(person, sql`changes() > 0`)),
     refuseUnless(
       db,
       exists(people(person)),

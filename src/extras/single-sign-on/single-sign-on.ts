@@ -11,7 +11,6 @@ import {
   sql,
 } from 'drizzle-orm';
 import { audit } from '../../core/accounts/audit/write.ts';
-import { isAdmin, needsAdmin } from '../../core/accounts/people.ts';
 import { seal, unseal } from '../../core/platform/crypto.ts';
 import {
   type Database,
@@ -21,11 +20,13 @@ import {
   transaction,
 } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
-import { accounts, portalUsers, sessions } from '../../core/platform/db/schema/accounts.ts';
+import { accounts } from '../../core/platform/db/schema/accounts.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { hourMs } from '../../core/platform/durations.ts';
 import { invalid } from '../../core/platform/errors.ts';
-import { signInDomains, singleSignOn } from './tables.ts';
+import { isAdmin, needsAdmin } from '../../people/people.ts';
+import { portalUsers, sessions } from '../../people/tables.ts';
+import { auditedSettings, signInDomains, singleSignOn } from './tables.ts';
 
 export const maxDomains = 10;
 
@@ -153,7 +154,7 @@ export async function saveSingleSignOn(
         db,
         caller,
         domains.length > 0 ? 'changed' : 'deleted',
-        'single_sign_on',
+        auditedSettings,
         sql`true`,
         domains,
       ),
@@ -285,7 +286,7 @@ export async function turnOffSingleSignOn(
   caller: Caller,
 ): Promise<{ domains: string[] }> {
   const { off } = await asCaller(env, caller, (db) => ({
-    audited: audit(db, caller, 'changed', 'single_sign_on', sql`true`, ['off']),
+    audited: audit(db, caller, 'changed', auditedSettings, sql`true`, ['off']),
     off: db
       .update(signInDomains)
       .set({ provenAt: null })

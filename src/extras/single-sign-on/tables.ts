@@ -7,6 +7,7 @@ import {
   text,
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
+import type { AuditedTable } from '../../core/accounts/audit/write.ts';
 import { accounts } from '../../core/platform/db/schema/accounts.ts';
 import type { Sealed } from '../../core/platform/db/schema/types.ts';
 
@@ -43,3 +44,11 @@ export const signInDomains = sqliteTable(
     index('sign_in_domains_due').on(t.provenAt).where(sql`${t.provenAt} is not null`),
   ],
 );
+
+/** How the audit log calls an account's settings. */
+export const auditedSettings: AuditedTable = {
+  table: 'single_sign_on',
+  subject: 'single sign-on',
+  id: sql`account_id`,
+  name: sql`issuer`,
+};

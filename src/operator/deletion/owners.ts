@@ -1,17 +1,5 @@
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import {
-  auditLog,
-  connections,
-  invitations,
-  mailFeeds,
-  mailRules,
-  portalUsers,
-  removedPeople,
-  sentForms,
-  sessions,
-  signInLinks,
-  tokens,
-} from '../../core/platform/db/schema/accounts.ts';
+import { auditLog, connections, tokens } from '../../core/platform/db/schema/accounts.ts';
 import {
   accidents,
   changes,
@@ -22,12 +10,7 @@ import {
   trips,
   vehicles,
 } from '../../core/platform/db/schema/fleet.ts';
-import { archivedDays, exports } from '../../core/platform/db/schema/jobs.ts';
-import { connectLinks, pullRefusals, pulls } from '../../core/platform/db/schema/providers.ts';
 import {
-  alertChannels,
-  alertMessages,
-  alertsSent,
   deliveries,
   fanOuts,
   notifications,
@@ -36,9 +19,27 @@ import {
   webhookHours,
   webhooks,
 } from '../../core/platform/db/schema/webhooks.ts';
+import {
+  alertChannels,
+  alertMessages,
+  alertsSent,
+  mailFeeds,
+  mailRules,
+} from '../../extras/alerts/tables.ts';
+import { archivedDays } from '../../extras/archive/tables.ts';
 import { evidence } from '../../extras/evidence/tables.ts';
+import { exports } from '../../extras/exports/tables.ts';
+import { connectLinks, pullRefusals, pulls } from '../../extras/providers/tables.ts';
 import { signInDomains, singleSignOn } from '../../extras/single-sign-on/tables.ts';
 import { eventCounting, eventCounts, eventCountsDue } from '../../extras/trends/tables.ts';
+import {
+  invitations,
+  portalUsers,
+  removedPeople,
+  sentForms,
+  sessions,
+  signInLinks,
+} from '../../people/tables.ts';
 
 /**
  * The column by which the rows of each table belong to an account: its id, or that of a connection, webhook or user of

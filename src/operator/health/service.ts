@@ -1,13 +1,13 @@
 import { eq, gte, lt, sql } from 'drizzle-orm';
 import { holdLargest } from '../../core/accounts/accounts.ts';
 import { type Database, repeatsRefusals, transaction } from '../../core/platform/db/database.ts';
-import { databaseSizes } from '../../core/platform/db/schema/jobs.ts';
 import { sweeps } from '../../core/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { inTime } from '../../core/platform/in-time.ts';
 import { fault } from '../../core/platform/log.ts';
 import type { Health } from '../api/service.ts';
+import { databaseSizes } from './tables.ts';
 
 /** A delivery that five sweeps could not start is stuck. */
 export const staleAfterSeconds = 5 * 60;

@@ -1,5 +1,5 @@
 import { and, eq, exists, ne, not } from 'drizzle-orm';
-import { deletedAccountId, leaveTo, setAccount } from '../../core/accounts/accounts.ts';
+import { deletedAccountId, setAccount } from '../../core/accounts/accounts.ts';
 import { archiveKinds } from '../../core/fleet/lists/registry.ts';
 import { partHeader } from '../../core/platform/cells.ts';
 import { config } from '../../core/platform/config.ts';
@@ -21,6 +21,7 @@ import { bucketOf, folderOf } from '../../extras/archive/bucket.ts';
 import { evidenceFolder } from '../../extras/evidence/evidence.ts';
 import { exportFolder } from '../../extras/exports/files.ts';
 import { provenDomains } from '../../extras/single-sign-on/single-sign-on.ts';
+import { removePeople } from '../../people/people.ts';
 import type { NewMove } from '../api/moves.ts';
 import { countRows, nextRows } from '../deletion/rows.ts';
 import { removeCopy } from '../deletion/run.ts';
@@ -136,7 +137,12 @@ async function goTo(env: Env, now: Move | null, next: Move): Promise<Move> {
     ],
     cancelling: () => [setAccount(db, id, { status: 'active' }), resumeWebhooks(db, id)],
     cancelled: () => forgetMove(db, id),
-    done: () => [removeCopy(db, id), leaveTo(db, id, to), forgetMove(db, id)],
+    done: () => [
+      removeCopy(db, id),
+      setAccount(db, id, { status: 'moved', cell: to, name: '' }),
+      removePeople(db, id),
+      forgetMove(db, id),
+    ],
   };
   await transaction(db, [saveMove(db, now, next), also[state]?.()]);
   return next;

@@ -1,10 +1,10 @@
 import { eq, sql } from 'drizzle-orm';
 import { type Database, refuseUnless, transaction } from '../../core/platform/db/database.ts';
 import type { accounts } from '../../core/platform/db/schema/accounts.ts';
-import { moves } from '../../core/platform/db/schema/jobs.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { invalid } from '../../core/platform/errors.ts';
 import type { Move as Shown } from '../api/moves.ts';
+import { moves } from './tables.ts';
 
 /** A cell's row of a move: that of the cell which the account leaves has the progress. */
 export type Move = Shown & {

@@ -1,9 +1,9 @@
-import { listAddresses } from '../../core/accounts/people.ts';
 import { findItem } from '../../core/fleet/find.ts';
 import { type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
 import { whoWasNotified } from '../../extras/alerts/notified.ts';
 import { findEvidence } from '../../extras/evidence/evidence.ts';
+import { listAddresses } from '../../people/people.ts';
 import { NobodyNotified } from '../connections/health.tsx';
 import { WhoWasNotified } from '../events/notified.tsx';
 import { accidentsWithVehicles } from '../read/named-lists.ts';

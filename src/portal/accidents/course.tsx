@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
 import { findItem, findReferences } from '../../core/fleet/find.ts';
-import { matchFleet } from '../../core/fleet/search.ts';
 import { dayMs, hourMs, minuteMs } from '../../core/platform/durations.ts';
 import { type Context, orNotFound } from '../../core/platform/http/context.ts';
+import { matchFleet } from '../../extras/search/search.ts';
 import {
   type Accident,
   accidentsWithVehicles,

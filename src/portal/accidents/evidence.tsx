@@ -1,8 +1,8 @@
 import { makeZip } from 'client-zip';
 import type { Context } from '../../core/platform/http/context.ts';
-import { storedFile } from '../../core/platform/http/stored-file.ts';
 import { capital, counted, sizeInWords } from '../../core/platform/text.ts';
 import { findEvidence, openEvidence, openFile } from '../../extras/evidence/evidence.ts';
+import { storedFile } from '../../extras/evidence/http/stored-file.ts';
 import type { EvidenceFile } from '../../extras/evidence/schema.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { Panel, State } from '../ui/parts.tsx';

@@ -8,6 +8,7 @@ import {
 import { Refusal } from '../../core/platform/errors.ts';
 import { Line } from '../../core/platform/fields.ts';
 import type { Context } from '../../core/platform/http/context.ts';
+import { isPerson } from '../../people/people.ts';
 import type { Accident } from '../read/named-lists.ts';
 import { Submit } from '../ui/buttons.tsx';
 import { choice, drawn, handles, line } from '../ui/fields.tsx';
@@ -36,7 +37,7 @@ export const handlesAccident = (show: (c: Context) => Promise<Response>) =>
     if (!does) throw new Refusal({ kind: 'not found' });
     const by = c.get('session').user.email;
     const handled = { does, by, note: note || null, to: assignedTo || null };
-    return (await handleAccident(c.env, c.get('caller'), accident, handled))
+    return (await handleAccident(c.env, c.get('caller'), accident, handled, isPerson))
       ? done(c, accidentPath(accident), `The accident is ${handlings[does]}.`)
       : done(
           c,

@@ -1,13 +1,6 @@
 import * as v from 'valibot';
-import { withCell } from '../../core/accounts/secrets.ts';
 import { listTokens } from '../../core/accounts/tokens/service.ts';
 import { connectionName } from '../../core/fleet/connections.ts';
-import {
-  connectionRecords,
-  maxRecordsCounted,
-  type RecordCount,
-  unmappedWords,
-} from '../../core/fleet/counts.ts';
 import { ingestProblemsOf } from '../../core/ingest/problems.ts';
 import { config } from '../../core/platform/config.ts';
 import { dayMs } from '../../core/platform/durations.ts';
@@ -15,8 +8,15 @@ import { by, type Context, orNotFound } from '../../core/platform/http/context.t
 import { capital, cappedCount, counted } from '../../core/platform/text.ts';
 import { type CoveredConnection, findCovered } from '../../core/webhooks/coverage.ts';
 import { newsMs } from '../../core/webhooks/notifications/types.ts';
+import {
+  connectionRecords,
+  maxRecordsCounted,
+  type RecordCount,
+  unmappedWords,
+} from '../../extras/activity/activity.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import { type PullStatus, pullStatus } from '../../extras/providers/status.ts';
+import { withCell } from '../../people/secrets.ts';
 import { LinkButton, MoreActions, PostButton, Submit } from '../ui/buttons.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
 import { drawn, line } from '../ui/fields.tsx';

@@ -4,13 +4,13 @@ import {
   findConnection,
   sliceConnections,
 } from '../../core/fleet/connections.ts';
+import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
+import { cappedCount, counted } from '../../core/platform/text.ts';
 import {
   type ConnectionActivity,
   connectionActivity,
   maxCountedInList,
-} from '../../core/fleet/counts.ts';
-import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
-import { cappedCount, counted } from '../../core/platform/text.ts';
+} from '../../extras/activity/activity.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import { type PullSummary, pullSummaries, pullSummary } from '../../extras/providers/status.ts';
 import { LinkButton } from '../ui/buttons.tsx';

@@ -1,12 +1,8 @@
 import { duration } from '../../core/platform/text.ts';
-import {
-  type DeliveryOfEvent,
-  maxOfEvent,
-  type Notified,
-} from '../../core/webhooks/deliveries/read/find.ts';
 import { EVENT_LEVEL, levelNames } from '../../core/webhooks/notifications/types.ts';
 import type { Alerted } from '../../extras/alerts/alerted.ts';
 import { briefly } from '../../extras/alerts/words.ts';
+import { type DeliveryOfEvent, maxOfEvent, type Notified } from '../../extras/delivery-log/find.ts';
 import { Icon } from '../ui/buttons.tsx';
 import { Level, Status } from '../ui/parts.tsx';
 import { type Column, TablePanel } from '../ui/table.tsx';

@@ -1,9 +1,9 @@
 import { validate as isUuid } from 'uuid';
 import { findAny } from '../../core/fleet/find.ts';
-import { findByName, listByName, type NamedItem } from '../../core/fleet/search.ts';
 import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
 import { capital, counted } from '../../core/platform/text.ts';
-import { webhookOfDelivery } from '../../core/webhooks/deliveries/read/find.ts';
+import { webhookOfDelivery } from '../../extras/delivery-log/find.ts';
+import { findByName, listByName, type NamedItem } from '../../extras/search/search.ts';
 import { LinkButton } from '../ui/buttons.tsx';
 import { driverColumns, vehicleColumns } from '../ui/columns.tsx';
 import { addressOf, typedIn } from '../ui/filters.tsx';

@@ -1,11 +1,11 @@
 import type { Child } from 'hono/jsx';
-import { countByRisk, maxRisksCounted, type RiskCount } from '../../core/fleet/counts.ts';
 import { findItem, findReferences } from '../../core/fleet/find.ts';
 import { drivers } from '../../core/fleet/lists/drivers.ts';
 import type { List } from '../../core/fleet/lists/list.ts';
 import { vehicles } from '../../core/fleet/lists/vehicles.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
+import { countByRisk, maxRisksCounted, type RiskCount } from '../../extras/activity/activity.ts';
 import { setVehicleExternalId } from '../../extras/external-ids/external-ids.ts';
 import * as named from '../read/named-lists.ts';
 import { RiskChart } from '../ui/chart.tsx';

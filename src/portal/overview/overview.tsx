@@ -2,7 +2,7 @@ import { getCookie, setCookie } from 'hono/cookie';
 import { quarterMs } from '../../core/platform/durations.ts';
 import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
 import { percent, waitInWords } from '../../core/platform/text.ts';
-import { maxTimed, percentile, type Waits } from '../../core/webhooks/deliveries/read/times.ts';
+import { maxTimed, percentile, type Waits } from '../../extras/delivery-log/times.ts';
 import type { Span } from '../../extras/trends/read.ts';
 import { readOverview } from '../read/overview.ts';
 import { page, timeZoneOf } from '../ui/layout.tsx';

@@ -1,15 +1,15 @@
 import { and, desc, eq, gt, gte, inArray, not, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import type { Database } from '../../core/platform/db/database.ts';
-import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
+import { asCaller, type Caller, isReadOnly } from '../../core/platform/db/guard.ts';
 import { hasId } from '../../core/platform/db/has-id.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
 import { safetyEvents } from '../../core/platform/db/schema/fleet.ts';
 import { hourMs, quarterMs } from '../../core/platform/durations.ts';
 import { isCovered, recipientOf } from '../../core/webhooks/coverage.ts';
 import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
-import { maxTimed, selectTimes, waitsIn } from '../../core/webhooks/deliveries/read/times.ts';
 import { selectLatest } from '../../extras/changes/feed.ts';
+import { maxTimed, selectTimes, waitsIn } from '../../extras/delivery-log/times.ts';
 import { isWithdrawn, needsCover } from '../../extras/providers/connect.ts';
 import * as trends from '../../extras/trends/read.ts';
 import { eventsOf, recountLive } from '../../extras/trends/recount.ts';
@@ -22,7 +22,7 @@ export async function readOverview(env: Env, caller: Caller, span: trends.Span) 
   const today = span.starts[2 * span.days - 1] ?? 0;
   const select = (db: Database) => ({
     // An operator who looks writes nothing: the job counts, too.
-    recounted: 'look' in caller ? undefined : recountLive(db, caller.accountId),
+    recounted: isReadOnly(caller) ? undefined : recountLive(db, caller.accountId),
     setup: selectSetup(env, db, caller),
     problems: {
       connections: selectConnectionProblems(db, caller),

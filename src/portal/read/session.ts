@@ -1,12 +1,13 @@
 import { and, eq, gt, ne, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import type { Account, Units } from '../../core/accounts/accounts.ts';
-import type { Look } from '../../core/accounts/looks.ts';
-import type { PortalUser } from '../../core/accounts/people.ts';
 import { transaction } from '../../core/platform/db/database.ts';
-import { accounts, portalUsers, sessions } from '../../core/platform/db/schema/accounts.ts';
+import { accounts } from '../../core/platform/db/schema/accounts.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { hourMs } from '../../core/platform/durations.ts';
-import { countedHours } from '../../core/webhooks/deliveries/read/counts.ts';
+import { countedHours } from '../../core/webhooks/deliveries/counts.ts';
+import type { Look } from '../../people/looks.ts';
+import type { PortalUser } from '../../people/people.ts';
+import { portalUsers, sessions } from '../../people/tables.ts';
 import { type Attention, attentionOf } from './attention.ts';
 
 /** A session with its person. `version` is that of the watched page, from before the page is read. */

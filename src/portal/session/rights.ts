@@ -53,7 +53,7 @@ export const rolesIn =
 /** The role that the request needs. */
 export function neededBy(c: Context): Role | undefined {
   const caller = c.get('caller');
-  return caller && ('sessionHash' in caller || 'look' in caller) ? caller.needs : undefined;
+  return caller && 'credential' in caller ? caller.needs : undefined;
 }
 
 /** Whether the reader of a page may follow a link, or send a form, to this address. */

@@ -1,19 +1,15 @@
 import { deleteCookie, setCookie } from 'hono/cookie';
 import { createMiddleware } from 'hono/factory';
 import { refuseIfMoved } from '../../core/accounts/accounts.ts';
-import { lookIn } from '../../core/accounts/looks.ts';
-import { isSecret, secretIn, withCell } from '../../core/accounts/secrets.ts';
-import { sessionMs } from '../../core/accounts/sessions.ts';
 import { hashToken } from '../../core/accounts/tokens/format.ts';
 import { refuseInactive } from '../../core/platform/db/guard.ts';
 import { Refusal } from '../../core/platform/errors.ts';
 import { type App, type Context, seeOther } from '../../core/platform/http/context.ts';
 import { limit } from '../../core/platform/http/limits.ts';
-import {
-  cookieOptions,
-  sessionCookie,
-  sessionCookieOf,
-} from '../../core/platform/http/session-cookie.ts';
+import { cookieOptions, sessionCookie, sessionCookieOf } from '../../people/http/session-cookie.ts';
+import { callerOfLook, lookIn } from '../../people/looks.ts';
+import { isSecret, secretIn, withCell } from '../../people/secrets.ts';
+import { callerOf, sessionMs } from '../../people/sessions.ts';
 import { findLook, findSession, type Session, type Watched } from '../read/session.ts';
 
 declare module 'hono' {
@@ -36,10 +32,7 @@ export const signedIn = createMiddleware<App>(async (c, next) => {
   const { accountId } = session.user;
   const mayChange = c.req.path === '/portal/sign-out' || /^(?:GET|HEAD)$/.test(c.req.method);
   if (session.look && !mayChange) throw new Refusal({ kind: 'not allowed' });
-  c.set(
-    'caller',
-    session.look ? { look: true, accountId } : { sessionHash: session.hash, accountId },
-  );
+  c.set('caller', session.look ? callerOfLook(accountId) : callerOf(accountId, session.hash));
   return await next();
 });
 

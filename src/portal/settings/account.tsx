@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { setUnits, type Units } from '../../core/accounts/accounts.ts';
-import { setPreferences } from '../../core/accounts/people.ts';
-import { sessionMs } from '../../core/accounts/sessions.ts';
 import { EvidenceDays } from '../../core/fleet/lists/field-objects.ts';
 import { dayMs, hourMs } from '../../core/platform/durations.ts';
 import { invalid } from '../../core/platform/errors.ts';
 import { by, type Context } from '../../core/platform/http/context.ts';
 import { canKeepEvidence, keepEvidence } from '../../extras/evidence/evidence.ts';
 import { providerSessionMs } from '../../extras/single-sign-on/single-sign-on.ts';
+import { setPreferences } from '../../people/people.ts';
+import { sessionMs } from '../../people/sessions.ts';
 import { aRole, PostButton } from '../ui/buttons.tsx';
 import { choice, FormPanel, handles, line } from '../ui/fields.tsx';
 import { offered } from '../ui/forms.tsx';

@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { setPreferences } from '../../core/accounts/people.ts';
 import { config } from '../../core/platform/config.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
@@ -13,6 +12,7 @@ import {
 } from '../../extras/alerts/channel-input.ts';
 import * as channels from '../../extras/alerts/channels.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../extras/alerts/rules.ts';
+import { setPreferences } from '../../people/people.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import {
   box,

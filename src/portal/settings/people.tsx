@@ -1,9 +1,9 @@
-import { invite } from '../../core/accounts/invitations.ts';
-import * as people from '../../core/accounts/people.ts';
 import { Email } from '../../core/platform/fields.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { type Role, roles } from '../../core/platform/roles.ts';
 import { unlessOnlyByLink } from '../../extras/single-sign-on/single-sign-on.ts';
+import { invite } from '../../people/invitations.ts';
+import * as people from '../../people/people.ts';
 import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
 import { aRole, LinkButton, roleNames } from '../ui/buttons.tsx';
 import { choice, confirmed, FormPanel, formPage, handles, line, radios } from '../ui/fields.tsx';

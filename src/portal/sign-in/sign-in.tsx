@@ -1,5 +1,14 @@
-import { lookIn } from '../../core/accounts/looks.ts';
-import { isSecret, secretIn } from '../../core/accounts/secrets.ts';
+import { hashToken } from '../../core/accounts/tokens/format.ts';
+import { config } from '../../core/platform/config.ts';
+import { Email } from '../../core/platform/fields.ts';
+import { type Context, seeOther } from '../../core/platform/http/context.ts';
+import { limit, limitByAddress, withinLimit } from '../../core/platform/http/limits.ts';
+import { fault } from '../../core/platform/log.ts';
+import { findProvider, mustUseProvider } from '../../extras/single-sign-on/single-sign-on.ts';
+import { lookIn } from '../../people/looks.ts';
+import { renderMail } from '../../people/mail/render.ts';
+import { MailError, sendMail } from '../../people/mail/send.ts';
+import { isSecret, secretIn } from '../../people/secrets.ts';
 import {
   createSignInLinks,
   linkMs,
@@ -7,16 +16,7 @@ import {
   signIn,
   signInUrl,
   signOut,
-} from '../../core/accounts/sessions.ts';
-import { hashToken } from '../../core/accounts/tokens/format.ts';
-import { config } from '../../core/platform/config.ts';
-import { Email } from '../../core/platform/fields.ts';
-import { type Context, seeOther } from '../../core/platform/http/context.ts';
-import { limit, limitByAddress, withinLimit } from '../../core/platform/http/limits.ts';
-import { fault } from '../../core/platform/log.ts';
-import { renderMail } from '../../core/platform/mail/render.ts';
-import { MailError, sendMail } from '../../core/platform/mail/send.ts';
-import { findProvider, mustUseProvider } from '../../extras/single-sign-on/single-sign-on.ts';
+} from '../../people/sessions.ts';
 import { forgetSession, startSession } from '../session/session.ts';
 import { PostForm } from '../ui/buttons.tsx';
 import { drawn, handles, line } from '../ui/fields.tsx';

@@ -1,6 +1,5 @@
 import { deleteCookie, setCookie } from 'hono/cookie';
 import { refuseIfMoved } from '../../core/accounts/accounts.ts';
-import { secretIn, withCell } from '../../core/accounts/secrets.ts';
 import { encodeByProvider, providerHeader } from '../../core/platform/cells.ts';
 import { config } from '../../core/platform/config.ts';
 import { base64url, fromBase64url, seal, unseal } from '../../core/platform/crypto.ts';
@@ -8,12 +7,6 @@ import { minuteMs } from '../../core/platform/durations.ts';
 import { invalid, refusalIn } from '../../core/platform/errors.ts';
 import { type Context, seeOther } from '../../core/platform/http/context.ts';
 import { addressOf, limit } from '../../core/platform/http/limits.ts';
-import {
-  attemptCookie,
-  attemptCookieOf,
-  attemptsToForget,
-  cookieOptions,
-} from '../../core/platform/http/session-cookie.ts';
 import { signInByProvider, startAgain } from '../../extras/single-sign-on/sign-in-by-provider.ts';
 import {
   domainOf,
@@ -22,6 +15,13 @@ import {
   providerSessionMs,
 } from '../../extras/single-sign-on/single-sign-on.ts';
 import { recordName, textsAt } from '../../operator/sign-in-domains.ts';
+import {
+  attemptCookie,
+  attemptCookieOf,
+  attemptsToForget,
+  cookieOptions,
+} from '../../people/http/session-cookie.ts';
+import { secretIn, withCell } from '../../people/secrets.ts';
 import { startSession } from '../session/session.ts';
 import { page } from '../ui/layout.tsx';
 import { done } from '../ui/submit.ts';

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
-import type { NamedItem } from '../../core/fleet/search.ts';
 import { capital } from '../../core/platform/text.ts';
+import type { NamedItem } from '../../extras/search/search.ts';
 import type { Accident, NamedEvent, NamedTrip } from '../read/named-lists.ts';
 import { type MapPlace, shortPlaceName } from './map.tsx';
 import { AccidentState, EventState, HandledBy, Level, State } from './parts.tsx';

@@ -1,8 +1,8 @@
-import { listAddresses } from '../../core/accounts/people.ts';
 import { type Connection, connectionName, listConnections } from '../../core/fleet/connections.ts';
-import { type Match, matchFleet, maxMatches } from '../../core/fleet/search.ts';
 import type { FieldError } from '../../core/platform/errors.ts';
 import { by, type Context } from '../../core/platform/http/context.ts';
+import { type Match, matchFleet, maxMatches } from '../../extras/search/search.ts';
+import { listAddresses } from '../../people/people.ts';
 import { Icon, Submit } from './buttons.tsx';
 import { Field, type Offered, offered } from './forms.tsx';
 import { timeZoneOf } from './layout.tsx';

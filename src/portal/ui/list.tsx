@@ -1,10 +1,10 @@
 import type { Child } from 'hono/jsx';
 import { connectionName, listConnections } from '../../core/fleet/connections.ts';
-import { csvWriter } from '../../core/fleet/lists/csv.ts';
 import type { Columns } from '../../core/fleet/lists/field.ts';
 import type { ListRequest } from '../../core/fleet/service.ts';
 import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
 import { counted } from '../../core/platform/text.ts';
+import { csvWriter } from '../../extras/archive/csv.ts';
 import { type NamedList, type NamedOf, readNamed } from '../read/named-lists.ts';
 import { LinkButton } from './buttons.tsx';
 import {

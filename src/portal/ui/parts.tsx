@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
-import type { ListedDelivery } from '../../core/webhooks/deliveries/read/select.ts';
 import { levelNames } from '../../core/webhooks/notifications/types.ts';
+import type { ListedDelivery } from '../../extras/delivery-log/select.ts';
 import type { Accident } from '../read/named-lists.ts';
 import { CopyButton, Icon, Shape } from './buttons.tsx';
 import type { IconName } from './icon-names.ts';

@@ -1,9 +1,9 @@
 import { createMiddleware } from 'hono/factory';
 import { validate as isUuid } from 'uuid';
-import { wasSent } from '../../core/accounts/sent-forms.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
-import { sentAlready } from '../../core/platform/db/sent-forms.ts';
 import type { App, Context } from '../../core/platform/http/context.ts';
+import { claimForm, sentAlready } from '../../people/sent-forms.ts';
+import { wasSent } from '../../people/was-sent.ts';
 import { done, readForm } from './submit.ts';
 
 /** Lets each form of people who are signed in take effect once. */
@@ -29,11 +29,13 @@ export async function submitOnce(
   work: () => Promise<Response>,
 ): Promise<Response> {
   const key = (await readForm(c)).value('key');
-  if (isUuid(key)) caller.form = { key, requestId: c.get('requestId') };
+  const form = isUuid(key) ? { key, requestId: c.get('requestId') } : undefined;
+  if (form) caller.alongside = (db) => claimForm(db, caller.accountId, form);
   const outcome = await work().catch((error: unknown) => ({ error }));
   if (outcome instanceof Response && outcome.status < 400) return outcome;
   // Their session may have ended.
-  if (await wasSent(c.env, caller).catch(() => false)) return done(c, result, sentAlready, 'warn');
+  if (form && (await wasSent(c.env, caller, form).catch(() => false)))
+    return done(c, result, sentAlready, 'warn');
   if (outcome instanceof Response) return outcome;
   throw outcome.error;
 }

@@ -1,7 +1,6 @@
 import { invalid } from '../../core/platform/errors.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { starter } from '../../core/webhooks/deliveries/consumer.ts';
-import { tryNow } from '../../core/webhooks/deliveries/read/replay.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../core/webhooks/notifications/types.ts';
 import {
   deleteWebhook,
@@ -9,8 +8,9 @@ import {
   setPaused,
   updateWebhook,
 } from '../../core/webhooks/service.ts';
-import { madeUp, sendTest } from '../../core/webhooks/simulate.ts';
 import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
+import { tryNow } from '../../extras/delivery-log/replay.ts';
+import { madeUp, sendTest } from '../../extras/delivery-log/simulate.ts';
 import { Submit } from '../ui/buttons.tsx';
 import { confirmed } from '../ui/fields.tsx';
 import { Form } from '../ui/forms.tsx';

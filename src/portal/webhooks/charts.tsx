@@ -5,12 +5,8 @@ import {
   type HourTally,
   hourOf,
   shownHours,
-} from '../../core/webhooks/deliveries/read/counts.ts';
-import {
-  maxTimed,
-  percentile,
-  type ReceiverResponse,
-} from '../../core/webhooks/deliveries/read/times.ts';
+} from '../../core/webhooks/deliveries/counts.ts';
+import { maxTimed, percentile, type ReceiverResponse } from '../../extras/delivery-log/times.ts';
 import { Chart, Legend, type Series } from '../ui/chart.tsx';
 import { Panel, Segment } from '../ui/parts.tsx';
 import { clockTime, dayIn, shortDate } from '../ui/time.tsx';

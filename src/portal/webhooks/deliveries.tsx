@@ -1,15 +1,15 @@
 import type { Child } from 'hono/jsx';
 import { cappedCount, duration } from '../../core/platform/text.ts';
 import { maxAttemptsOf } from '../../core/webhooks/deliveries/policy.ts';
+import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
+import { briefly } from '../../extras/alerts/words.ts';
 import {
   type BrowsedDelivery,
   type BrowseQuery,
   maxCounted,
   type StateCounts,
   type WebhookActivity,
-} from '../../core/webhooks/deliveries/read/activity.ts';
-import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
-import { briefly } from '../../extras/alerts/words.ts';
+} from '../../extras/delivery-log/activity.ts';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import { addressOf } from '../ui/filters.tsx';
 import { Find } from '../ui/forms.tsx';

@@ -1,16 +1,12 @@
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { capital, counted, duration } from '../../core/platform/text.ts';
 import { type DeliveryKey, maxAttemptsOf } from '../../core/webhooks/deliveries/policy.ts';
-import {
-  afterAttempt,
-  type Delivery,
-  findDelivery,
-} from '../../core/webhooks/deliveries/read/find.ts';
-import { replayOne, sendNow } from '../../core/webhooks/deliveries/read/replay.ts';
 import { ACCIDENT } from '../../core/webhooks/notifications/types.ts';
-import { madeUpVin } from '../../core/webhooks/simulate.ts';
 import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
 import { briefly, outcomeOf } from '../../extras/alerts/words.ts';
+import { afterAttempt, type Delivery, findDelivery } from '../../extras/delivery-log/find.ts';
+import { replayOne, sendNow } from '../../extras/delivery-log/replay.ts';
+import { madeUpVin } from '../../extras/delivery-log/simulate.ts';
 import { CopyButton, PostButton, shownUrl } from '../ui/buttons.tsx';
 import { page } from '../ui/layout.tsx';
 import { Empty, Facts, Panel, Risk, State, Status } from '../ui/parts.tsx';

@@ -15,10 +15,10 @@ import {
 } from '../../core/webhooks/notifications/types.ts';
 import { parseWebhook } from '../../core/webhooks/schema.ts';
 import { createWebhook, updateWebhook } from '../../core/webhooks/service.ts';
-import { madeUp, tryReceiver } from '../../core/webhooks/simulate.ts';
 import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
 import { selectGroups } from '../../extras/alerts/rules.ts';
 import { outcomeOf } from '../../extras/alerts/words.ts';
+import { madeUp, tryReceiver } from '../../extras/delivery-log/simulate.ts';
 import { Icon, Submit } from '../ui/buttons.tsx';
 import { drawn, valuesIn } from '../ui/fields.tsx';
 import { Buttons, Form } from '../ui/forms.tsx';

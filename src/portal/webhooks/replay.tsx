@@ -2,12 +2,9 @@ import * as v from 'valibot';
 import { dayMs } from '../../core/platform/durations.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { maxReplayedPerCall } from '../../core/webhooks/deliveries/policy.ts';
-import { countReplayable, replay } from '../../core/webhooks/deliveries/read/replay.ts';
-import {
-  type ReplaySelection,
-  replayableMs,
-} from '../../core/webhooks/deliveries/read/replayable.ts';
 import { findWebhook } from '../../core/webhooks/stored.ts';
+import { countReplayable, replay } from '../../extras/delivery-log/replay.ts';
+import { type ReplaySelection, replayableMs } from '../../extras/delivery-log/replayable.ts';
 import { LinkButton, PostForm, Submit } from '../ui/buttons.tsx';
 import { choice, drawn, line, valuesIn } from '../ui/fields.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';

@@ -2,18 +2,18 @@ import type { Child } from 'hono/jsx';
 import { dayMs } from '../../core/platform/durations.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { capital, cappedCount, listed, percent } from '../../core/platform/text.ts';
+import { addTallies, shownHours, type Tally } from '../../core/webhooks/deliveries/counts.ts';
 import * as policy from '../../core/webhooks/deliveries/policy.ts';
+import { ACCIDENT, EVENT, notificationTypes } from '../../core/webhooks/notifications/types.ts';
+import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
+import { failureDescription } from '../../extras/alerts/words.ts';
 import {
   maxCounted,
   type WebhookActivity,
   webhookActivity,
-} from '../../core/webhooks/deliveries/read/activity.ts';
-import { addTallies, shownHours, type Tally } from '../../core/webhooks/deliveries/read/counts.ts';
-import type { Receiver } from '../../core/webhooks/deliveries/read/receivers.ts';
-import { maxTimed, percentile } from '../../core/webhooks/deliveries/read/times.ts';
-import { ACCIDENT, EVENT, notificationTypes } from '../../core/webhooks/notifications/types.ts';
-import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
-import { failureDescription } from '../../extras/alerts/words.ts';
+} from '../../extras/delivery-log/activity.ts';
+import type { Receiver } from '../../extras/delivery-log/receivers.ts';
+import { maxTimed, percentile } from '../../extras/delivery-log/times.ts';
 import { Allowed, LinkButton, MoreActions, PostButton, WebhookUrl } from '../ui/buttons.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Figures, Note, Panel, State } from '../ui/parts.tsx';

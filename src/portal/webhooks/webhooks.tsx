@@ -1,15 +1,15 @@
 import type { Child } from 'hono/jsx';
 import type { Context } from '../../core/platform/http/context.ts';
 import { cappedCount, counted, duration, percent } from '../../core/platform/text.ts';
+import { addTallies, type Tally } from '../../core/webhooks/deliveries/counts.ts';
 import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
-import { addTallies, type Tally } from '../../core/webhooks/deliveries/read/counts.ts';
-import type { Receiver } from '../../core/webhooks/deliveries/read/receivers.ts';
+import type { Receiver } from '../../extras/delivery-log/receivers.ts';
 import {
   listActivity,
   maxCountedInList,
   type WebhookSummary,
-} from '../../core/webhooks/deliveries/read/summaries.ts';
-import { percentile } from '../../core/webhooks/deliveries/read/times.ts';
+} from '../../extras/delivery-log/summaries.ts';
+import { percentile } from '../../extras/delivery-log/times.ts';
 import { LinkButton, WebhookUrl } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import type { IconName } from '../ui/icon-names.ts';

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
-import { connectionActivity } from '../../../src/core/fleet/counts.ts';
 import { recordId } from '../../../src/core/platform/db/ids.ts';
 import { dayMs } from '../../../src/core/platform/durations.ts';
+import { connectionActivity } from '../../../src/extras/activity/activity.ts';
 import { archive } from '../../../src/extras/archive/job.ts';
 import { countEvents } from '../../../src/extras/trends/job.ts';
 import { deliveriesOf, makeDue, settled, unattempted } from '../../support/deliveries.ts';

@@ -1,5 +1,5 @@
-import { countByRisk } from '../../../src/core/fleet/counts.ts';
-import { findByName, listByName } from '../../../src/core/fleet/search.ts';
+import { countByRisk } from '../../../src/extras/activity/activity.ts';
+import { findByName, listByName } from '../../../src/extras/search/search.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { personBefore, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';

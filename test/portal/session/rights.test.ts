@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
-import { listPortalUsers } from '../../../src/core/accounts/people.ts';
 import { through } from '../../../src/core/platform/db/through.ts';
 import { may, type Role, roles } from '../../../src/core/platform/roles.ts';
+import { listPortalUsers } from '../../../src/people/people.ts';
 import { roleOf } from '../../../src/portal/routes.ts';
 import { pageIn } from '../../support/page.ts';
 import { ask, contentOf, type Person, signIn } from '../../support/portal.ts';

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { pruneCredentials } from '../../../src/core/accounts/prune.ts';
-import { sentAlready } from '../../../src/core/platform/db/sent-forms.ts';
+import { sentAlready } from '../../../src/people/sent-forms.ts';
 import { addressIn, ask, pageAfter } from '../../support/portal.ts';
 import { personalRoutes, portalAccount } from '../../support/portal-account.ts';
 import { rows, rowsOf, value } from '../../support/rows.ts';

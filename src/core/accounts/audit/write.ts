@@ -16,12 +16,14 @@ const audited = {
     subject: subjectOf('webhook'),
     name: sql`coalesce(name, substr(normalised_url, 9, instr(substr(normalised_url, 9), '/') - 1))`,
   },
-  alert_channels: { subject: subjectOf('team channel') },
-  connect_links: { subject: subjectOf('connect link') },
-  single_sign_on: { subject: subjectOf('single sign-on'), id: sql`account_id`, name: sql`issuer` },
-  portal_users: { subject: subjectOf('person'), name: sql`email` },
   drivers: { subject: subjectOf('driver') },
-} satisfies { [table: string]: { subject: SQL; id?: SQL; name?: SQL; owner?: SQL } };
+} satisfies { [table: string]: Audited };
+
+/** What the log calls a row of a table: of what kind it is, and SQL for its id and name, unless columns have them. */
+type Audited = { subject: SQL; id?: SQL; name?: SQL; owner?: SQL };
+
+/** A table of others, whose rows the log calls by this subject. */
+export type AuditedTable = Omit<Audited, 'subject' | 'owner'> & { table: string; subject: Subject };
 
 /** Who acts: a caller, or the service itself in an account. */
 type Actor = Caller | { service: true; accountId: string };
@@ -34,11 +36,13 @@ export function audit(
   db: Database,
   actor: Actor,
   action: Action,
-  table: keyof typeof audited,
+  what: keyof typeof audited | AuditedTable,
   about: string | SQL | undefined,
   fields: string[] = [],
 ) {
-  const row: { subject: SQL; id?: SQL; name?: SQL; owner?: SQL } = audited[table];
+  const isOurs = typeof what === 'string';
+  const table = isOurs ? what : what.table;
+  const row: Audited = isOurs ? audited[what] : { ...what, subject: subjectOf(what.subject) };
   const { subject, id = sql`id`, owner = sql`account_id` } = row;
   const isForgotten = action === 'erased' || (action === 'deleted' && table === 'accounts');
   const name = isForgotten ? sql`null` : (row.name ?? sql`name`);
@@ -70,17 +74,7 @@ function kindOf(actor: Actor): 'operator' | 'person' | 'token' | 'service' {
 /** Taken from the credential itself, so that nobody can act in another's name. */
 function whoIs(actor: Actor): SQL {
   if ('tokenId' in actor) return sql`(select id, name from tokens where id = ${actor.tokenId})`;
-  if ('sessionHash' in actor)
-    return sql`(
-      select u.id, u.email as name
-      from sessions s
-      join portal_users u on u.id = s.user_id
-      where s.hash = ${actor.sessionHash})`;
-  if ('link' in actor)
-    return sql`(
-      select id, 'Connect link for ' || name as name
-      from connect_links
-      where hash = ${actor.link})`;
+  if ('credential' in actor) return actor.credential.who;
   return sql`(select null as id, null as name)`;
 }
 

@@ -1,7 +1,6 @@
-import { and, eq, exists, isNotNull, isNull, sql } from 'drizzle-orm';
+import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
-import { portalUsers } from '../../platform/db/schema/accounts.ts';
 import { accidents } from '../../platform/db/schema/fleet.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { type ChangeSource, ifChanged, recordChange } from '../record-changes.ts';
@@ -35,7 +34,8 @@ export type Handling = keyof typeof handlings;
 export const maxNote = 500;
 
 /**
- * Handles an accident in a user's name, or assigns it `to` a person of the account, by address, or to nobody. Returns
+ * Handles an accident in a user's name, or assigns it `to` somebody of the account who `isPerson`, by address, or to
+ * nobody. Returns
  * false if somebody has done so already.
  */
 export async function handleAccident(
@@ -43,6 +43,7 @@ export async function handleAccident(
   caller: Caller,
   { eventId, connectionId }: { eventId: string; connectionId: string },
   { does, by, note, to }: { does: Handling; by: string; note: string | null; to: string | null },
+  isPerson: (db: Database, accountId: string, email: string) => SQL,
 ): Promise<boolean> {
   const now = Date.now();
   const { accountId } = caller;
@@ -50,13 +51,10 @@ export async function handleAccident(
   const handled = JSON.stringify({ at: timestamp(now), by, ...(note && { note }) });
   const { assignedTo, acknowledged, closed } = accidents;
   const { handling } = await asCaller(env, caller, (db) => {
-    const person = db
-      .select({ id: portalUsers.id })
-      .from(portalUsers)
-      .where(and(eq(portalUsers.accountId, accountId), eq(portalUsers.email, to ?? '')));
     const isOther = sql`${assignedTo} is not ${to}`;
+    const mayBe = to === null ? undefined : isPerson(db, accountId, to);
     const [changes, where] = {
-      assign: [{ assignedTo: to }, and(isOther, to === null ? undefined : exists(person))] as const,
+      assign: [{ assignedTo: to }, and(isOther, mayBe)] as const,
       acknowledge: [{ acknowledged: handled }, isNull(acknowledged)] as const,
       close: [{ closed: handled }, isNull(closed)] as const,
       reopen: [{ closed: null }, isNotNull(closed)] as const,

@@ -9,23 +9,36 @@ import {
   onlyReads,
   type Results,
   refuse,
+  type Statement,
   type Statements,
   transaction,
 } from './database.ts';
 import { accounts } from './schema/accounts.ts';
 import { deletions } from './schema/jobs.ts';
-import { claimForm, type SentForm } from './sent-forms.ts';
 import { openDatabase } from './system.ts';
 
 /** Who acts in an account, and by what right. Valid only together with the check of `asCaller`. */
-export type Caller = { accountId: string; form?: SentForm } & (
+export type Caller = {
+  accountId: string;
+  /** What is written with every change of this caller, or refuses it. */
+  alongside?: (db: Database) => Statement;
+} & (
   | (KnownScope & { tokenId: string; check?: PassedCheck; replicaReads?: ReplicaReads })
-  | { sessionHash: string; needs?: Role | undefined } // the minimum role; any if missing
   | { operator: true }
-  | { look: true; needs?: Role | undefined } // an operator at the portal, who can change nothing
-  | { link: string } // the hash of a connect link, for people outside the account
-  | { pull: { connectionId: string; claim: string } } // while the claim is ours
+  | { credential: Credential; needs?: Role | undefined } // the minimum role; any if missing
 );
+
+/** A credential that is no token: a person's session, a link, a claim on work. */
+export type Credential = {
+  /** SQL for its `account_id` and the `role` of its person, if it is valid now. */
+  row: () => SQL;
+  /** How it is refused otherwise. */
+  refusal: Failure;
+  /** Whether it can change nothing. */
+  readOnly?: true;
+  /** SQL for who acts by it, `id` and `name`, as the audit log calls them. */
+  who: SQL;
+};
 
 /**
  * What a token was found to be good for: the connection of an ingest key, the connections that an API token is limited
@@ -77,6 +90,10 @@ export type GuardOptions = {
   evenIfDeleted?: boolean;
 };
 
+/** Whether a caller's credential can change nothing. */
+export const isReadOnly = (caller: Caller): boolean =>
+  'credential' in caller && caller.credential.readOnly === true;
+
 /** Runs `asCaller` in any copy of the database; `check` is what that copy has of the credential. */
 export async function guarded<const S extends Statements>(
   env: Env,
@@ -87,15 +104,14 @@ export async function guarded<const S extends Statements>(
 ): Promise<{ check: PassedCheck; results: Results<S> }> {
   const results = statements(db);
   const writes = !onlyReads(results);
-  if (writes && 'look' in caller) throw new Refusal({ kind: 'not allowed' });
+  if (writes && isReadOnly(caller)) throw new Refusal({ kind: 'not allowed' });
   const refused = sql`
     ${whenStatus('moved')} ${whenStatus('moving')}
     ${writes && 'operator' in caller && !evenIfDeleted ? isBeingDeleted(caller) : sql.empty()}`;
-  const { accountId, form } = caller;
   const all = {
     checks: credentialCheck(db, caller, connectionId, refused, also),
     results,
-    claimed: form && writes ? claimForm(db, accountId, form) : undefined,
+    alongside: writes ? caller.alongside?.(db) : undefined,
   };
   try {
     const { checks, results } = await transaction(db, all, { repeatable });
@@ -190,39 +206,24 @@ function credentialCheck(
     left join accounts a on a.id = ${caller.accountId}`);
 }
 
-function refusalOf(caller: Caller): Failure {
-  if ('pull' in caller) return lostLease;
-  return 'link' in caller ? { kind: 'not found' } : { kind: 'unauthenticated' };
-}
+const refusalOf = (caller: Caller): Failure =>
+  'credential' in caller ? caller.credential.refusal : { kind: 'unauthenticated' };
 
 /** What is refused because another invocation does it by now. */
 export const lostLease: Failure = { kind: 'unavailable', retryAfter: 60 };
 
 /** A caller's credential, if it is active. */
 function credentialOf(caller: Caller): SQL {
-  const now = Date.now();
   if ('tokenId' in caller)
     return sql`(
       select account_id, last_used_at, null as role from tokens
-      where id = ${caller.tokenId} and revoked_at is null and coalesce(expires_at > ${now}, true)
+      where id = ${caller.tokenId} and revoked_at is null
+        and coalesce(expires_at > ${Date.now()}, true)
         and connection_id is ${caller.connectionId ?? null} and read_only = ${Number(caller.readOnly ?? false)}
         and connection_ids is ${caller.connectionIds ? JSON.stringify(caller.connectionIds) : null})`;
-  if ('sessionHash' in caller)
-    return sql`(
-      select u.account_id, null as last_used_at, u.role
-      from sessions s join portal_users u on u.id = s.user_id
-      where s.hash = ${caller.sessionHash} and s.expires_at > ${now})`;
-  if ('link' in caller)
-    return sql`(
-      select account_id, null as last_used_at, null as role from connect_links
-      where hash = ${caller.link} and (connection_id is not null or expires_at > ${now}))`;
-  if ('pull' in caller)
-    return sql`(
-      select account_id, null as last_used_at, null as role from pulls
-      where connection_id = ${caller.pull.connectionId} and claim = ${caller.pull.claim})`;
-  if ('look' in caller)
-    return sql`(select id as account_id, null as last_used_at, 'viewer' as role from accounts)`;
-  return sql`(select null as account_id, null as last_used_at, null as role)`;
+  return 'credential' in caller
+    ? sql`(select account_id, null as last_used_at, role from ${caller.credential.row()})`
+    : sql`(select null as account_id, null as last_used_at, null as role)`;
 }
 
 /** The condition that a token which is limited to some connections may use this one; for others there is none. */
@@ -233,7 +234,7 @@ export function isWithin(caller: Caller, connectionId: SQL | SQLiteColumn): SQL 
 
 /** Checked again here, because a role may have changed since the request was authenticated. */
 function missingRole(caller: Caller): SQL {
-  const needed = 'sessionHash' in caller || 'look' in caller ? caller.needs : undefined;
+  const needed = 'credential' in caller ? caller.needs : undefined;
   if (needed === undefined || needed === 'viewer') return sql.empty();
   const enough = roles.filter((role) => may(role, needed));
   return sql`when c.role not in ${jsonList(enough)} then ${refuse({ kind: 'not allowed' })}`;

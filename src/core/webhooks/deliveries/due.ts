@@ -1,4 +1,6 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../../platform/db/database.ts';
+import { deliveries } from '../../platform/db/schema/webhooks.ts';
 
 const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
 
@@ -36,3 +38,25 @@ export const pendingWebhooks: SQL = webhooksWith(
 
 /** `hooks`: each webhook that has deliveries, including deleted ones. */
 export const allWebhooks: SQL = webhooksWith(sql`deliveries where true`);
+
+/** The statement that restarts the schedule of finished deliveries, whose keys SQL selects. */
+export const restart = (db: Database, keys: SQL, now: number) =>
+  db
+    .update(deliveries)
+    .set({ status: 'pending', attempts: 0, nextAttemptAt: now, finishedAt: null })
+    .where(sql`(webhook_id, id) in ${keys}`);
+
+/** The statement that makes pending deliveries due which wait for a retry. */
+export const retryNow = (db: Database, which: SQL | undefined, now: number) =>
+  db
+    .update(deliveries)
+    .set({ nextAttemptAt: now })
+    .where(
+      and(
+        which,
+        eq(deliveries.status, 'pending'),
+        gt(deliveries.attempts, 0),
+        gt(deliveries.nextAttemptAt, now),
+        lte(deliveries.claimedUntil, now),
+      ),
+    );

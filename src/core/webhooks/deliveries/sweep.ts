@@ -10,10 +10,10 @@ import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
 import { fault } from '../../platform/log.ts';
 import { send } from '../../platform/queue.ts';
 import { deleteNotifications } from '../notifications/remove.ts';
+import { countFailed } from './counts.ts';
 import { allWebhooks, dueDeliveries, pendingWebhooks } from './due.ts';
 import { circuitAfter, giveUpAfterMs } from './policy.ts';
 import { wakeOf } from './queue.ts';
-import { countFailed } from './read/counts.ts';
 
 const maxWebhooks = 5000;
 const maxFanOuts = 100;

@@ -85,3 +85,26 @@ export function forgetTimers(db: Database, accountId: string) {
     .set({ timerAt: null })
     .where(inArray(webhookHealth.webhookId, own));
 }
+
+export type AlertKind = 'paused' | 'failed' | 'working';
+
+/** The statements that mark that people were notified of the webhooks with the `id` in a query. */
+export const markNotified = (db: Database, kind: AlertKind, ids: SQL, now: number) => {
+  const column = sql.identifier(`${kind}_alert_at`);
+  return {
+    // The builder's insert of a selection would have to name all columns.
+    marked: db.run(sql`
+      insert into webhook_health (webhook_id, ${column})
+      select id, ${now} from ${ids} where true
+      on conflict (webhook_id) do update set ${column} = excluded.${column}`),
+    counters:
+      kind === 'failed'
+        ? // It names an index.
+          db.run(sql`
+            update webhook_hours indexed by webhook_hours_newly_failed set noticed = failed
+            where failed > noticed and ${now} = (
+              select failed_alert_at from webhook_health h
+              where h.webhook_id = webhook_hours.webhook_id)`)
+        : undefined,
+  };
+};

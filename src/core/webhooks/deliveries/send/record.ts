@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../../platform/db/database.ts';
 import { deliveries } from '../../../platform/db/schema/webhooks.ts';
+import { attemptsIn, countOutcomes, tallyOf } from '../counts.ts';
 import {
   accidentPauseMs,
   maxRetriedAtOnce,
@@ -8,7 +9,6 @@ import {
   retrySoonMs,
   toStored,
 } from '../policy.ts';
-import { attemptsIn, countOutcomes, tallyOf } from '../read/counts.ts';
 import { nextLevels } from './accident-order.ts';
 
 /** A row keeps its first attempt and the latest 20; `attempts_omitted` counts the others. */

@@ -1,0 +1,30 @@
+import { sql } from 'drizzle-orm';
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { ExportFile, ExportPlace, WantedExport } from '../../core/platform/db/schema/types.ts';
+
+export const exports = sqliteTable(
+  'exports',
+  {
+    id: text().primaryKey(),
+    accountId: text('account_id').notNull(),
+    /** A user. */
+    requestedBy: text('requested_by').notNull(),
+    requestedAt: integer('requested_at').notNull(),
+    /** Lists, days and formats. */
+    wanted: text({ mode: 'json' }).$type<WantedExport>().notNull(),
+    /** How far it has come. */
+    place: text({ mode: 'json' }).$type<ExportPlace>().notNull().default({}),
+    files: text({ mode: 'json' }).$type<ExportFile[]>().notNull().default([]),
+    records: integer().notNull().default(0),
+    /** When to go on, or null: nothing is left to do. */
+    nextAt: integer('next_at'),
+    /** Null: it is being prepared, or has failed. */
+    finishedAt: integer('finished_at'),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (t) => [
+    index('exports_by_account').on(t.accountId, t.requestedAt, t.id),
+    index('exports_open').on(t.nextAt).where(sql`${t.nextAt} is not null`),
+    index('exports_by_expiry').on(t.expiresAt),
+  ],
+);

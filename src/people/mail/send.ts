@@ -1,0 +1,25 @@
+import { config } from '../../core/platform/config.ts';
+
+/** Why the email service took no email: its code, such as E_RECIPIENT_SUPPRESSED, without the recipient's address. */
+export class MailError extends Error {
+  readonly code: string | null;
+  constructor(code: string | null) {
+    super(`The email service refused an email: ${code ?? 'without a code'}`);
+    this.code = code;
+  }
+}
+
+/** Sends an email from the address in EMAIL_FROM. @throws MailError; Error, when this deployment sends no email */
+export async function sendMail(
+  env: Env,
+  mail: { to: string; subject: string; text: string; html: string },
+): Promise<void> {
+  const { emailFrom } = config(env);
+  if (!emailFrom) throw new Error('EMAIL_FROM is not set: this deployment sends no mail');
+  await env.EMAIL.send({ from: { email: emailFrom, name: 'Fleet Data Service' }, ...mail }).catch(
+    (error: unknown) => {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      throw new MailError(/^[A-Z_]{1,60}$/.test(code) ? code : null);
+    },
+  );
+}

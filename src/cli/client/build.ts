@@ -38,6 +38,7 @@ export function buildClient(): void {
     type: 'module',
     exports: './index.js',
     files: ['*.js', '*.d.ts'],
+    publishConfig: { tag: 'latest' }, // npm asks for one, because the version has a date
     dependencies: { standardwebhooks: devDependencies.standardwebhooks },
   };
   writeFileSync(join(clientDirectory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
@@ -48,6 +49,6 @@ const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 if (import.meta.main) {
   buildClient();
   console.log(
-    `Built the typed client in ${clientDirectory}: use it with npm install, or pack it with npm pack.`,
+    `Built the typed client in ${clientDirectory}: use it with npm install, or publish it with npm publish.`,
   );
 }

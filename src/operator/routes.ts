@@ -63,10 +63,11 @@ operatorRoutes.get('/accounts/:id/exports/:exportId/:file', async (c) => {
   return file(c, await openFile(c.env, operatorIn(id), exportId, name));
 });
 
-/** For a router: does a part of a move here, and says what is wrong with it. */
+/** For a router: does a part of a move here. */
 operatorRoutes.put('/accounts/:id/move', async (c) => {
   c.set('caller', operatorIn(c.req.param('id'))); // for the log
-  return ok(c, 'OK', { problem: await accept(c.env, c.req.header(partHeader) ?? '', c.req.raw) });
+  await accept(c.env, c.req.header(partHeader) ?? '', c.req.raw);
+  return ok(c, 'OK', null);
 });
 
 /** The sweep runs each minute: nothing improves sooner. */

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, ne, not, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, count, desc, eq, ne, not, notInArray, type SQLWrapper, sql } from 'drizzle-orm';
 import type * as v from 'valibot';
 import { deletedAccountId } from '../core/accounts/accounts.ts';
 import { config } from '../core/platform/config.ts';
@@ -149,7 +149,7 @@ function selectMoves(db: Database, now: number) {
     })
     .from(moves)
     .innerJoin(accounts, eq(accounts.id, accountId))
-    .where(ne(state, 'arriving'))
+    .where(notInArray(state, ['none', 'arriving']))
     .limit(maxListed);
 }
 

@@ -1,14 +1,17 @@
 import { cellHeader, partHeader, toAuthorization } from '../core/platform/cells.ts';
 import { invalid } from '../core/platform/errors.ts';
+import { statusOf } from '../core/platform/http/failures.ts';
 
 /** The path of what the router does itself. */
 export const movePath = /^\/operator\/accounts\/[^/]+\/move$/;
 
 /** Workers allows 32 invocations to follow a request: two for each part. */
 const maxParts = 14;
-const maxMs = 10_000;
 
-/** Moves an account for some seconds, asking both cells in turn. Nothing is kept here: calls are repeated. */
+/**
+ * Passes parts of a move from the cell that an account leaves to the other one. Nothing is kept
+ * here: operators repeat the call.
+ */
 export async function moveAccount(
   request: Request,
   cells: string[],
@@ -22,21 +25,17 @@ export async function moveAccount(
   const theirs = new Headers(ours);
   theirs.set('authorization', request.headers.get(toAuthorization) ?? '');
   const from = request.headers.get(cellHeader) ?? '';
-  const until = Date.now() + maxMs;
+  const askWith = (cell: string, init: RequestInit) => ask(cell, new Request(request.url, init));
   for (let parts = 0, done = { part: '', problem: null as string | null }; ; parts++) {
-    const isLast = parts === maxParts || Date.now() > until;
-    const body = JSON.stringify({ ...asked, done: { ...done, isLast } });
-    const reply = await ask(
-      from,
-      new Request(request.url, { method: 'POST', headers: ours, body }),
-    );
+    const body = JSON.stringify({ ...asked, done: { ...done, isLast: parts === maxParts } });
+    const reply = await askWith(from, { method: 'POST', headers: ours, body });
     const part = reply.headers.get(partHeader);
     if (part === null) return reply;
     theirs.set(partHeader, part);
-    const passed = { method: 'PUT', headers: theirs, body: reply.body };
-    const arrived = await ask(to, new Request(request.url, passed));
-    if (!arrived.ok) return arrived;
-    const { data } = await arrived.json<{ data: { problem: string | null } }>();
-    done = { part, problem: data.problem };
+    const arrived = await askWith(to, { method: 'PUT', headers: theirs, body: reply.body });
+    const isRefused = arrived.status === statusOf('invalid');
+    if (!arrived.ok && !isRefused) return arrived;
+    const { message } = await arrived.json<{ message: string }>();
+    done = { part, problem: isRefused ? message : null };
   }
 }

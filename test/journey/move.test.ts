@@ -19,7 +19,7 @@ const full = process.env.FULL_PROOF === '1';
 const records = full ? 100_000 : 2_000;
 const perCall = 400;
 /** In so many parts of copying something is killed, besides before and after. */
-const stages = full ? 8 : 2;
+const stages = full ? 16 : 4;
 const killed = Array(full ? 3 : 1)
   .fill(['tool', 'router', 'main', 'eu'])
   .flat();

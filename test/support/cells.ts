@@ -67,8 +67,8 @@ export async function workOn(
   }: { cancel?: boolean; bindings?: Record<string, Env>; killedAt?: number } = {},
 ): Promise<Reply<Move>> {
   // As if what was under way had ended.
-  const draining = "update moves set move = json_set(move, '$.since', 0) where state = 'draining'";
-  await rowsIn(String(from), draining);
+  const stopped = "update moves set move = json_set(move, '$.since', 0) where state = 'copying'";
+  await rowsIn(String(from), stopped);
   const request = new Request(`https://api.example.com/operator/accounts/${accountId}/move`, {
     method: 'POST',
     headers: {

@@ -12,8 +12,7 @@ export const NewMove = v.object({
 });
 export type NewMove = v.InferOutput<typeof NewMove>;
 
-const copying = ['draining', 'copying', 'copying files', 'switching'] as const;
-const states = ['none', ...copying, 'done', 'cancelling', 'cancelled', 'arriving'] as const;
+const states = ['none', 'copying', 'switching', 'done', 'cancelling', 'cancelled'] as const;
 
 export const Move = v.object({
   accountId: id,

@@ -1,4 +1,4 @@
-import { getTableName } from 'drizzle-orm';
+import { getTableColumns, getTableName } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { indexesOn, keyOf } from '../../core/platform/db/keys.ts';
 import { owners } from './owners.ts';
@@ -6,6 +6,7 @@ import { owners } from './owners.ts';
 /** A table with rows of accounts, by the names of its columns. */
 export type Table = {
   name: string;
+  columns: string[];
   /** The columns of its key. */
   key: string[];
   /** The column that leads to the account. */
@@ -24,6 +25,7 @@ export const tables: Table[] = owners.map((owner) => {
   const order = [...(index?.rest ?? []), ...key].filter((column) => column !== owner);
   return {
     name: getTableName(owner.table),
+    columns: namesOf(Object.values(getTableColumns(owner.table))),
     key: namesOf(key),
     owner: owner.name,
     index: index?.name,

@@ -1,13 +1,18 @@
-import { and, eq, ne, sql } from 'drizzle-orm';
+import { and, eq, exists, ne, notExists, sql } from 'drizzle-orm';
 import { awaitFrom, operatorIn, setAccount } from '../../core/accounts/accounts.ts';
 import { audit } from '../../core/accounts/audit/write.ts';
 import { config } from '../../core/platform/config.ts';
-import { breaksUnique, type Database, transaction } from '../../core/platform/db/database.ts';
-import { d1Reason } from '../../core/platform/db/retry.ts';
+import {
+  refuseUnless,
+  type Statement,
+  type Statements,
+  transaction,
+  unlessTaken,
+} from '../../core/platform/db/database.ts';
 import { accounts } from '../../core/platform/db/schema/accounts.ts';
 import { deletions } from '../../core/platform/db/schema/jobs.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
-import { Refusal } from '../../core/platform/errors.ts';
+import { type Failure, invalid, Refusal } from '../../core/platform/errors.ts';
 import { forgetTimers } from '../../core/webhooks/deliveries/receiver/store.ts';
 import { resumeWebhooks } from '../../core/webhooks/remove.ts';
 import { bucketOf } from '../../extras/archive/bucket.ts';
@@ -17,85 +22,98 @@ import { removeMarks } from '../../extras/trends/job.ts';
 import { countRows, fromArrays, jsonArrays, list, raw } from '../deletion/rows.ts';
 import { removeCopy } from '../deletion/run.ts';
 import { tables } from '../deletion/tables.ts';
-import { keySums } from './leave.ts';
-import type { Account, Move, Offer, Part, Rows } from './part.ts';
-import { decodePart, findMove, forgetMove, saveMove } from './part.ts';
+import { alike, decodePart, type Offer, type Part, type Rows } from './part.ts';
+import { moves } from './tables.ts';
 
-/** Does a part of a move, which may be repeated. Returns why not, or null. @throws Refusal: unavailable */
-export async function accept(env: Env, header: string, request: Request): Promise<string | null> {
+/**
+ * Does a part of a move, which may be repeated or late.
+ * @throws Refusal: invalid, why the account cannot live here; unavailable
+ */
+export async function accept(env: Env, header: string, request: Request): Promise<void> {
   const part = decodePart(header);
-  const { task, next, file } = part;
-  const id = next.accountId;
-  if (task === 'open') return open(env, part, await request.json());
+  const { from, now, file } = part;
+  const { id, accountId, state } = now;
+  if (state === 'none') return begin(env, part, await request.json());
   const db = openDatabase(env);
-  const move = await findMove(env, id);
-  if (move?.id !== next.id || move.state !== 'arriving') {
-    const [lives] = await transaction(db, here(db, id));
-    if (task === 'clear' || (task === 'activate' && lives)) return null; // done before
-    throw new Refusal({ kind: 'unavailable', retryAfter: 10 });
+  const thisMove = and(
+    eq(moves.accountId, accountId),
+    eq(moves.state, 'arriving'),
+    sql`${moves.move}->>'id' = ${id}`,
+  );
+  const awaited = db.select().from(moves).where(thisMove);
+  const account = db.select().from(accounts).where(eq(accounts.id, accountId));
+  const found = await transaction(db, { awaited, account });
+  const failure: Failure = { kind: 'unavailable', retryAfter: 10 };
+  if (!found.awaited[0]) {
+    const [lives] = found.account.map(({ cell }) => cell !== from);
+    if (state === 'cancelling' || (state === 'switching' && lives)) return; // done before
+    if (state === 'switching' && lives === false)
+      throw invalid('The copy was deleted. Begin again.');
+    throw new Refusal(failure);
   }
-  if (file) await bucketOf(env)?.put(file.key, request.body, file.md5 ? { md5: file.md5 } : {});
-  if (task === 'copy') return copy(env, move, await request.json());
-  if (task === 'compare') return compare(env, id, await request.json());
-  if (task === 'activate') await activate(db, move, await request.json());
-  if (task === 'clear')
-    await transaction(db, [saveMove(db, move, move), forgetMove(db, id), removeCopy(db, id)]);
-  return null;
+  const unlessOver = refuseUnless(db, exists(awaited), failure);
+  const end = [unlessOver, db.delete(moves).where(thisMove)];
+  if (state === 'cancelling') await transaction(db, [end, removeCopy(db, accountId)]);
+  else if (state === 'switching') await activate(env, accountId, end, await request.json());
+  else if (!file) await copy(env, part, unlessOver, await request.json());
+  else await bucketOf(env)?.put(file.key, request.body, file.md5 ? { md5: file.md5 } : {});
 }
 
-/** The statement that finds an account that lives here. */
-const here = (db: Database, id: string) =>
-  db
-    .select({ id: accounts.id })
-    .from(accounts)
-    .where(and(eq(accounts.id, id), ne(accounts.status, 'moved')));
-
-async function open(env: Env, { from, next }: Part, { account, keys, hasBucket, domains }: Offer) {
+/** Awaits the account, if it can live here. */
+async function begin(env: Env, { from, now }: Part, offer: Offer): Promise<void> {
   const { cell } = config(env);
-  const own = await keySums(env);
-  const unknown = keys.filter((key) => !own.includes(key)).map((key) => key.split(' ')[0]);
-  if (unknown.length > 0)
-    return `Cells share ENCRYPTION_KEYS, and ${cell} lacks the key ${unknown.join(', ')}. Add it there.`;
-  if (hasBucket && !bucketOf(env))
-    return `${from} has a bucket for archives, and ${cell} has no bucket. Give it one, and deploy.`;
+  const { accountId, id } = now;
+  if (String(offer.alike) !== String(await alike(env))) throw unlike(from, cell);
+  if (offer.hasBucket && !bucketOf(env))
+    throw invalid(
+      `${from} has a bucket for archives, and ${cell} has no bucket. Give it one, and deploy.`,
+    );
+  const taken = await takenDomain(env, accountId, offer.domains);
+  if (taken) throw isTaken(cell, taken);
   const db = openDatabase(env);
-  const { id } = account;
-  const { lives, left } = await transaction(db, {
-    lives: here(db, id),
-    left: db
-      .select({ id: deletions.id })
-      .from(deletions)
-      .where(eq(deletions.accountId, id))
-      .limit(1),
-  });
-  if (lives[0]) return `The account lives in ${cell} already`;
-  if (left[0])
-    return `${cell} is still deleting what it had of this account. Try again in some minutes.`;
-  const taken = await takenDomain(env, id, domains);
-  if (taken) return isTaken(cell, taken);
-  const now = (await findMove(env, id)) ?? null;
+  const living = and(eq(accounts.id, accountId), ne(accounts.status, 'moved'));
+  const deleted = eq(deletions.accountId, accountId);
+  const row = { state: 'arriving', move: JSON.stringify({ id }) };
   await transaction(db, [
-    awaitFrom(db, account, from),
-    saveMove(db, now, { ...next, state: 'arriving' }),
+    refuseUnless(
+      db,
+      and(
+        notExists(db.select().from(accounts).where(living)),
+        notExists(db.select().from(deletions).where(deleted)),
+      ),
+      `${cell} has this account, or is still deleting what it had of it. Try again in some minutes.`,
+    ),
+    awaitFrom(db, offer.account, from),
+    db
+      .insert(moves)
+      .values({ accountId, ...row })
+      .onConflictDoUpdate({ target: moves.accountId, set: row }),
   ]);
-  return null;
 }
+
+const unlike = (from: string, cell: string) =>
+  invalid(`${from} and ${cell} differ in version or ENCRYPTION_KEYS. Deploy both alike.`);
 
 const isTaken = (cell: string, domain: string) =>
-  `Another account in ${cell} has proven the domain ${domain}. Have one of both remove it under Settings → Sign-in.`;
+  invalid(
+    `Another account in ${cell} has proven the domain ${domain}. Have one of both remove it under Settings → Sign-in.`,
+  );
 
 async function copy(
   env: Env,
-  move: Move,
-  { table: name, columns, rows }: Rows,
-): Promise<string | null> {
+  { from, now }: Part,
+  unlessOver: Statement,
+  { table: name, rows }: Rows,
+): Promise<void> {
   const { cell } = config(env);
-  const differs = `${cell} has other tables. Deploy the same version to both cells.`;
-  const key = tables.find((table) => table.name === name)?.key;
-  if (!key || !columns.every((column) => /^\w+$/.test(column))) return differs;
+  const table = tables.find((one) => one.name === name);
+  const columns = Object.keys(rows[0] ?? {});
+  if (!table || !columns.every((column) => table.columns.includes(column)))
+    throw unlike(from, cell);
+  const { key } = table;
   const db = openDatabase(env);
   // Copying the events marked their hours as due; the marks that they had are copied next.
-  const marks = name === 'event_counting' ? removeMarks(db, move.accountId) : undefined;
+  const marks = name === 'event_counting' ? removeMarks(db, now.accountId) : undefined;
   // Not the key: to what refers to it, that would count as a new one.
   const others = columns.filter((column) => !key.includes(column));
   const set = others.map((column) => `${column} = excluded.${column}`).join(', ');
@@ -106,30 +124,32 @@ async function copy(
       insert into ${raw(name)} (${list(columns)})
       select * from ${fromArrays(columns.length, json)} where true
       on conflict (${list(key)}) ${update}`);
-  try {
-    await transaction(db, [saveMove(db, move, move), marks, jsonArrays(rows).map(upsert)]);
-    return null;
-  } catch (error) {
-    if (/has no column/.test(d1Reason(error))) return differs;
-    // Since this cell was asked, another account has proven it.
-    if (!breaksUnique(error, 'sign_in_domains.domain')) throw error;
-    return isTaken(cell, rows.map((row) => row[columns.indexOf('domain')]).join(', '));
-  }
+  const upserts = jsonArrays(rows.map((row) => Object.values(row))).map(upsert);
+  // Since this cell was asked, another account may have proven a domain.
+  const taken = isTaken(cell, rows.map(({ domain }) => domain).join(', '));
+  await unlessTaken('sign_in_domains.domain', taken, () =>
+    transaction(db, [unlessOver, marks, upserts]),
+  );
 }
 
-/** Compares how many rows of an account the cells have. */
-async function compare(env: Env, id: string, theirs: { [table: string]: number }) {
+/** Activates the account if its copy is complete. Deletes it otherwise, so that no other call may. */
+async function activate(
+  env: Env,
+  id: string,
+  end: Statements,
+  { account, counts }: Offer,
+): Promise<void> {
+  const db = openDatabase(env);
   const own = await countRows(env, id);
-  const differs = Object.keys(own).find((table) => own[table] !== theirs[table]);
-  return differs ? `The copy of ${differs} differs. Begin again.` : null;
-}
-
-async function activate(db: Database, move: Move, account: Account): Promise<void> {
-  const { accountId: id } = move;
+  const differs = Object.keys(own).find((table) => own[table] !== counts[table]);
+  if (differs) {
+    await transaction(db, [end, removeCopy(db, id)]);
+    throw invalid(`The copy of ${differs} differs. Begin again.`);
+  }
   const { name, units, quotas, evidenceDays, evidenceSince } = account;
   const evidence = { evidenceDays, evidenceSince };
   await transaction(db, [
-    saveMove(db, move, move),
+    end,
     setAccount(db, id, { status: 'active', cell: null, name, units, quotas, ...evidence }),
     audit(db, operatorIn(id), 'changed', 'accounts', id, ['cell']),
     // The wake-up messages for these times are in the other cell's queue.
@@ -137,6 +157,5 @@ async function activate(db: Database, move: Move, account: Account): Promise<voi
     // Copies that had begun are in the bucket that was left.
     restartCopies(db, id),
     resumeWebhooks(db, id),
-    forgetMove(db, id),
   ]);
 }

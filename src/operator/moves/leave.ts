@@ -1,9 +1,8 @@
-import { and, eq, exists, ne, not } from 'drizzle-orm';
+import { and, eq, exists, ne, notExists, sql } from 'drizzle-orm';
 import { deletedAccountId, setAccount } from '../../core/accounts/accounts.ts';
 import { archiveKinds } from '../../core/fleet/lists/registry.ts';
 import { partHeader } from '../../core/platform/cells.ts';
 import { config } from '../../core/platform/config.ts';
-import { checksum } from '../../core/platform/crypto.ts';
 import {
   type Database,
   refuseUnless,
@@ -26,8 +25,16 @@ import type { NewMove } from '../api/moves.ts';
 import { countRows, nextRows } from '../deletion/rows.ts';
 import { removeCopy } from '../deletion/run.ts';
 import { tables } from '../deletion/tables.ts';
-import type { Account, Move, Offer, Part, Rows } from './part.ts';
-import { decodePart, encodePart, findMove, forgetMove, saveMove } from './part.ts';
+import {
+  alike,
+  decodePart,
+  encodePart,
+  type Move,
+  type Offer,
+  type Part,
+  type Rows,
+} from './part.ts';
+import { moves } from './tables.ts';
 
 /**
  * Makes a step of a move to another cell. Returns how it stands; or for the router the part that
@@ -41,77 +48,105 @@ export async function continueMove(
 ): Promise<Move | Response> {
   if (!done && !cancel)
     throw invalid('Accounts move through a router: there is none in front of this cell');
-  const did = done?.part ? decodePart(done.part) : undefined;
-  const now = await findLeaving(env, id);
-  let move = now ?? (await newMove(env, id, to, cancel));
-  if (!now && move.state !== 'none') return move;
-  if (move.to !== to)
+  const { account, move: now } = await find(env, id);
+  const { cell } = account;
+  if (now.to === '') {
+    if (cell && (cancel || cell !== to))
+      throw invalid(`The account lives in ${cell} by now. Move it from there.`);
+    if (cancel) return { ...now, to, state: 'cancelled' };
+    if (to === (cell ?? config(env).cell)) return { ...now, to, state: 'done' };
+  } else if (now.to !== to)
     throw invalid(
-      `The account is being moved to ${move.to}. Cancel that first, or wait for its end.`,
+      `The account is being moved to ${now.to}. Cancel that first, or wait for its end.`,
     );
-  if (now && cancel && !['switching', 'cancelling'].includes(now.state))
-    move = await goTo(env, now, { ...now, state: 'cancelling' });
-  else if (did && JSON.stringify(did.now) === JSON.stringify(now)) {
-    const problem = done?.problem ?? null;
-    if (problem && !now) return { ...move, state: 'cancelled', problem };
-    const next = now ? did.next : { ...did.next, since: Date.now() };
-    move = await goTo(env, now, problem ? { ...move, state: 'cancelling', problem } : next);
-  }
-  // Invocations of before may still change rows.
-  const waitMs = move.state === 'draining' ? move.since + leaseMs - Date.now() : 0;
-  if (waitMs > 0) await scheduler.wait(Math.min(waitMs, 1_000));
-  const isOver = ['done', 'cancelled'].includes(move.state);
-  if (!done || done.isLast || isOver || waitMs > 0) return move;
-  const { body, ...part } = await nextPart(env, move);
-  const stored = move.state === 'none' ? null : move;
-  return new Response(body instanceof ReadableStream ? body : JSON.stringify(body), {
-    headers: { [partHeader]: encodePart({ from: config(env).cell, now: stored, ...part }) },
-  });
+  const did = done?.part ? decodePart(done.part) : undefined;
+  const problem = done?.problem ?? null;
+  let move = now;
+  if (now.to === '') move = await save(env, now, { ...now, to });
+  else if (cancel && (now.state === 'none' || now.state === 'copying'))
+    move = await save(env, now, { ...now, state: 'cancelling' });
+  else if (did && JSON.stringify(did.now) === JSON.stringify(now))
+    move = await save(env, now, problem ? { ...now, state: 'cancelling', problem } : did.next);
+  if (!done || done.isLast || isOver(move)) return move;
+  if (move.state !== 'copying' || move.since + leaseMs <= Date.now())
+    return nextPart(env, account, move);
+  await scheduler.wait(1_000); // invocations of before may still change rows
+  return move;
 }
 
-/** How a move stands, or how long one would take at most. @throws Refusal: invalid, moved */
+/** How a move stands, or how many rows one would copy. @throws Refusal: invalid, moved */
 export async function showMove(env: Env, id: string): Promise<Move> {
-  const { cell } = await accountOf(env, id);
-  if (cell) throw new Refusal({ kind: 'moved', cells: [cell] });
-  return (await findLeaving(env, id)) ?? unmoved(env, id);
-}
-
-/** The move of an account that leaves this cell; null if there is none. */
-async function findLeaving(env: Env, id: string): Promise<Move | null> {
-  const move = await findMove(env, id);
-  return move && move.state !== 'arriving' ? move : null;
-}
-
-/** A move that may begin, or how it has ended. @throws Refusal: invalid */
-async function newMove(env: Env, id: string, to: string, cancel: boolean): Promise<Move> {
-  const { cell, status } = await accountOf(env, id);
-  if (cell && (cancel || cell !== to))
-    throw invalid(`The account lives in ${cell} by now. Move it from there.`);
-  const move = { ...(await unmoved(env, id)), to };
-  if (cancel) return { ...move, state: 'cancelled' };
-  if (to === (cell ?? config(env).cell)) return { ...move, state: 'done' };
-  if (status === 'active') return move;
-  throw invalid('The account is suspended. Activate it before you move it.');
+  const { account, move } = await find(env, id);
+  if (account.cell) throw new Refusal({ kind: 'moved', cells: [account.cell] });
+  return move;
 }
 
 const rowsPerSecond = 3_000;
 
-/** A move that has not begun, with how many rows there are, but for notifications. */
-async function unmoved(env: Env, accountId: string): Promise<Move> {
-  const counts = await countRows(env, accountId);
-  const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
+/**
+ * An account, and how its move stands; `to` is empty if nobody has asked for one.
+ * @throws Refusal: invalid, for an unknown account
+ */
+async function find(env: Env, id: string) {
+  const db = openDatabase(env);
+  const found = await transaction(db, {
+    accounts: db
+      .select()
+      .from(accounts)
+      .where(and(eq(accounts.id, id), ne(accounts.id, deletedAccountId))),
+    moves: db
+      .select({ move: moves.move })
+      .from(moves)
+      .where(and(eq(moves.accountId, id), ne(moves.state, 'arriving'))),
+  });
+  const [account] = found.accounts;
+  if (!account) throw invalid('Unknown account');
+  if (found.moves[0]) return { account, move: JSON.parse(found.moves[0].move) as Move }; // as it was stored
+  const rows = Object.values(await countRows(env, id)).reduce((sum, count) => sum + count, 0);
   const seconds = Math.ceil(leaseMs / 1000 + rows / rowsPerSecond);
+  const shown = { accountId: id, to: '', state: 'none' as const, rows, seconds };
   const begins = { id: newId(), since: Date.now(), at: 0, after: null, copied: 0, problem: null };
-  return { accountId, to: '', state: 'none', rows, seconds, ...begins };
+  const move: Move = { ...shown, ...begins };
+  return { account, move };
 }
 
-/** @throws Refusal: invalid, for an unknown account */
-async function accountOf(env: Env, id: string): Promise<Account> {
+const isOver = ({ state }: Move) => state === 'done' || state === 'cancelled';
+
+/** Moves on, unless somebody else has from there. The account is active in one cell, or in none. */
+async function save(env: Env, now: Move, next: Move): Promise<Move> {
   const db = openDatabase(env);
-  const which = and(eq(accounts.id, id), ne(accounts.id, deletedAccountId));
-  const [found] = await transaction(db, db.select().from(accounts).where(which));
-  if (!found) throw invalid('Unknown account');
-  return found;
+  const { accountId, state } = next;
+  const move = { ...next, since: state === now.state ? now.since : Date.now() };
+  const row = { state, move: JSON.stringify(move) };
+  const stored = db.select({ move: moves.move }).from(moves).where(eq(moves.accountId, accountId));
+  const isAsRead = sql`(${stored}) is ${now.to === '' ? null : JSON.stringify(now)}`;
+  await transaction(db, [
+    refuseUnless(db, isAsRead, { kind: 'unavailable', retryAfter: 10 }),
+    isOver(move)
+      ? db.delete(moves).where(eq(moves.accountId, accountId))
+      : db
+          .insert(moves)
+          .values({ accountId, ...row })
+          .onConflictDoUpdate({ target: moves.accountId, set: row }),
+    onChange(db, now, move),
+  ]);
+  return move;
+}
+
+/** What else changes in this cell as a move comes to its next state. */
+function onChange(db: Database, now: Move, { accountId: id, state, to }: Move): Statements {
+  if (now.to === '') return refuseUnlessMovable(db, id);
+  if (state === 'copying' && now.state === 'none')
+    return [
+      refuseUnlessMovable(db, id),
+      stopWebhooks(db, id, Date.now()),
+      setAccount(db, id, { status: 'moving' }),
+    ];
+  if (state === 'cancelling' && now.state !== 'none')
+    return [setAccount(db, id, { status: 'active' }), resumeWebhooks(db, id)];
+  if (state !== 'done') return [];
+  const left = { status: 'moved' as const, cell: to, name: '' };
+  return [removeCopy(db, id), setAccount(db, id, left), removePeople(db, id)];
 }
 
 /** The statement that refuses an account that cannot move. */
@@ -120,94 +155,66 @@ function refuseUnlessMovable(db: Database, id: string) {
   const deleted = db.select().from(deletions).where(eq(deletions.accountId, id));
   return refuseUnless(
     db,
-    and(exists(db.select().from(accounts).where(active)), not(exists(deleted))),
-    'Something of this account is being deleted. Move it once that is done: see fleet deletion list',
+    and(exists(db.select().from(accounts).where(active)), notExists(deleted)),
+    'Activate the account before you move it, and wait until nothing of it is being deleted: see fleet deletion list',
   );
 }
 
-/** Moves on, unless somebody else has from there. The account is suspended from begin to end. */
-async function goTo(env: Env, now: Move | null, next: Move): Promise<Move> {
-  const db = openDatabase(env);
-  const { accountId: id, state, to } = next;
-  const also: { [state in Move['state']]?: () => Statements } = {
-    draining: () => [
-      refuseUnlessMovable(db, id),
-      stopWebhooks(db, id, Date.now()),
-      setAccount(db, id, { status: 'moving' }),
-    ],
-    cancelling: () => [setAccount(db, id, { status: 'active' }), resumeWebhooks(db, id)],
-    cancelled: () => forgetMove(db, id),
-    done: () => [
-      removeCopy(db, id),
-      setAccount(db, id, { status: 'moved', cell: to, name: '' }),
-      removePeople(db, id),
-      forgetMove(db, id),
-    ],
+/** The states in which the other cell has one thing to do, and those that follow. */
+const following: { [state in Move['state']]?: Move['state'] } = {
+  none: 'copying',
+  switching: 'done',
+  cancelling: 'cancelled',
+};
+
+/** What the other cell does next, for the router to pass on. */
+async function nextPart(env: Env, account: Offer['account'], now: Move): Promise<Response> {
+  const state = following[now.state];
+  if (!state) {
+    const copying = await nextCopy(env, now);
+    return copying ?? nextPart(env, account, await save(env, now, { ...now, state: 'switching' }));
+  }
+  const offer: Offer = {
+    account,
+    counts: await countRows(env, account.id),
+    domains: await provenDomains(env, account.id),
+    hasBucket: bucketOf(env) !== undefined,
+    alike: await alike(env),
   };
-  await transaction(db, [saveMove(db, now, next), also[state]?.()]);
-  return next;
+  return part(env, now, { ...now, state }, offer);
 }
 
-type NextPart = Omit<Part, 'from' | 'now'> & { body: object | null };
-
-/** What the other cell does next: the account is active in one cell, or in none. */
-async function nextPart(env: Env, move: Move): Promise<NextPart> {
-  const { accountId: id, state } = move;
-  const to = (state: Move['state']): Move => ({ ...move, state });
-  if (state === 'none') return { task: 'open', next: to('draining'), body: await offerOf(env, id) };
-  if (state === 'cancelling') return { task: 'clear', next: to('cancelled'), body: null };
-  if (state === 'switching')
-    return { task: 'activate', next: to('done'), body: await accountOf(env, id) };
-  const copied = await copyPart(env, move);
-  return copied ?? { task: 'compare', next: to('switching'), body: await countRows(env, id) };
+function part(env: Env, now: Move, next: Move, body: unknown, file?: Part['file']): Response {
+  const header = encodePart({ from: config(env).cell, now, next, ...(file && { file }) });
+  const sent = body instanceof ReadableStream ? body : JSON.stringify(body);
+  return new Response(sent, { headers: { [partHeader]: header } });
 }
-
-/** What the other cell looks at, whether it can take the account, before anything stops. */
-async function offerOf(env: Env, id: string): Promise<Offer> {
-  const db = openDatabase(env);
-  await transaction(db, refuseUnlessMovable(db, id));
-  const account = await accountOf(env, id);
-  const domains = await provenDomains(env, id);
-  return { account, keys: await keySums(env), hasBucket: bucketOf(env) !== undefined, domains };
-}
-
-/** The ids of ENCRYPTION_KEYS, each with what shows that another cell has the same key. */
-export const keySums = (env: Env): Promise<string[]> =>
-  Promise.all(
-    config(env).encryptionKeys.map(
-      async (key) => `${key.id} ${await checksum([key], 'move', key.id)}`,
-    ),
-  );
 
 const rowsPerPart = 250;
 
 /** The next rows or file, which nothing changes; undefined after the last. */
-async function copyPart(env: Env, move: Move): Promise<NextPart | undefined> {
-  const { accountId } = move;
+async function nextCopy(env: Env, now: Move): Promise<Response | undefined> {
+  const { accountId } = now;
   const bucket = bucketOf(env);
   const archived = archiveKinds.map(({ name }) => folderOf({ kind: name, accountId }));
   const places = [...tables, exportFolder(accountId), evidenceFolder(accountId), ...archived];
-  for (let { at, after } = move; ; ) {
+  for (let { at, after } = now; ; ) {
     const from = places[at];
     if (!from) return undefined;
     if (typeof from === 'string') {
-      const startAfter = after ? { startAfter: String(after[0]) } : {};
-      const list = await bucket?.list({ prefix: from, limit: 1, ...startAfter });
+      const list = await bucket?.list({ prefix: from, limit: 1, startAfter: String(after ?? '') });
       const key = list?.objects[0]?.key;
       [at, after] = key ? [at, [key]] : [at + 1, null];
       const file = key && (await bucket?.get(key));
       if (!file) continue; // after the last one, or deleted meanwhile
       const md5 = file.etag.includes('-') ? null : file.etag; // no checksum, if it came in parts
-      const next: Move = { ...move, state: 'copying files', at, after };
-      return { task: 'file', next, body: file.body, file: { key, md5 } };
+      return part(env, now, { ...now, at, after }, file.body, { key, md5 });
     }
     const { rows, next: last } = await nextRows(env, from, accountId, after, rowsPerPart);
     [at, after] = last ? [at, last] : [at + 1, null];
-    if (!rows[0]) continue;
-    const columns = Object.keys(rows[0]);
-    const values = rows.map((row) => columns.map((column) => row[column]));
-    const body: Rows = { table: from.name, columns, rows: values };
-    const copied = move.copied + rows.length;
-    return { task: 'copy', next: { ...move, state: 'copying', at, after, copied }, body };
+    if (rows.length === 0) continue;
+    const body: Rows = { table: from.name, rows };
+    const next = { ...now, at, after, copied: now.copied + rows.length };
+    return part(env, now, next, body);
   }
 }

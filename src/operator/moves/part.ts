@@ -1,38 +1,42 @@
-import { eq, sql } from 'drizzle-orm';
-import { type Database, refuseUnless, transaction } from '../../core/platform/db/database.ts';
+import { config } from '../../core/platform/config.ts';
+import { checksum } from '../../core/platform/crypto.ts';
 import type { accounts } from '../../core/platform/db/schema/accounts.ts';
-import { openDatabase } from '../../core/platform/db/system.ts';
 import { invalid } from '../../core/platform/errors.ts';
 import type { Move as Shown } from '../api/moves.ts';
-import { moves } from './tables.ts';
+import type { Row } from '../deletion/rows.ts';
+import { tables } from '../deletion/tables.ts';
 
-/** A cell's row of a move: that of the cell which the account leaves has the progress. */
+/** How a move stands, in the cell that the account leaves. The other one has only its id. */
 export type Move = Shown & {
-  /** What is sent late for an earlier move is refused. */
   id: string;
+  /** When it came to its state. */
   since: number;
   /** Copying has come to which table or folder, and there after which row or file. */
   at: number;
   after: unknown[] | null;
 };
 
-/** What the cell where an account goes has to do; the body of its request has what that takes. */
+/** What the cell where the account goes does next; the body of its request has what that takes. */
 export type Part = {
-  task: 'open' | 'copy' | 'compare' | 'file' | 'activate' | 'clear';
   from: string;
   file?: { key: string; md5: string | null };
-  /** Where the move stands, and where it goes on once this is done. */
-  now: Move | null;
+  /** How the move stands, which says what is to be done, and how it goes on after that. */
+  now: Move;
   next: Move;
 };
 
-export type Account = typeof accounts.$inferSelect;
+/** The body of all parts but copies: the account, and what the other cell has to have for it. */
+export type Offer = {
+  account: typeof accounts.$inferSelect;
+  counts: { [table: string]: number };
+  alike: string[];
+  hasBucket: boolean;
+  /** No other account there may have proven these. */
+  domains: string[];
+};
 
-/** The body of the part `open`: what the other cell needs to know. `domains` are unique among accounts. */
-export type Offer = { account: Account; keys: string[]; hasBucket: boolean; domains: string[] };
-
-/** The body of the part `copy`. */
-export type Rows = { table: string; columns: string[]; rows: unknown[][] };
+/** The body that copies rows. */
+export type Rows = { table: string; rows: Row[] };
 
 /** Rows can have any text, and headers cannot. */
 export const encodePart = (part: Part): string => encodeURIComponent(JSON.stringify(part));
@@ -46,33 +50,8 @@ export function decodePart(part: string): Part {
   }
 }
 
-/** A cell's row of a move. */
-export async function findMove(env: Env, accountId: string): Promise<Move | undefined> {
-  const db = openDatabase(env);
-  const [found] = await transaction(
-    db,
-    db.select({ move: moves.move }).from(moves).where(eq(moves.accountId, accountId)),
+/** The same in cells that have the same ENCRYPTION_KEYS and tables. */
+export const alike = (env: Env): Promise<string[]> =>
+  Promise.all(
+    config(env).encryptionKeys.map((key) => checksum([key], 'move', JSON.stringify(tables))),
   );
-  return found && JSON.parse(found.move);
-}
-
-/** The statements that write the row of a move, unless it is no longer as it was read. */
-export function saveMove(db: Database, now: Move | null, next: Move) {
-  const { accountId, state } = next;
-  const row = { state, move: JSON.stringify(next) };
-  const stored = db.select({ move: moves.move }).from(moves).where(eq(moves.accountId, accountId));
-  return [
-    refuseUnless(db, sql`(${stored}) is ${now && JSON.stringify(now)}`, {
-      kind: 'unavailable',
-      retryAfter: 10,
-    }),
-    db
-      .insert(moves)
-      .values({ accountId, ...row })
-      .onConflictDoUpdate({ target: moves.accountId, set: row }),
-  ];
-}
-
-/** The statement that deletes a cell's row of its move. */
-export const forgetMove = (db: Database, accountId: string) =>
-  db.delete(moves).where(eq(moves.accountId, accountId));

@@ -8,7 +8,7 @@ import { connectorOf } from '../../../src/extras/providers/registry.ts';
 import type { Move as Shown } from '../../../src/operator/api/moves.ts';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { jobs } from '../../../src/operator/jobs.ts';
-import { encodePart, type Move, type Part } from '../../../src/operator/moves/part.ts';
+import { encodePart, type Move } from '../../../src/operator/moves/part.ts';
 import {
   allRows,
   cell,
@@ -36,18 +36,21 @@ const there = ['main', 'eu'];
 const workFor = (accountId: string, calls: number, cancel = false) =>
   workOn(accountId, there, { killedAt: calls, cancel }).catch(() => undefined);
 
-/** Works on a move until it is in a state. */
-async function workUntil(accountId: string, state: string): Promise<void> {
+/** Works on a move until it copies, or has copied all rows. */
+async function workUntilCopying(accountId: string, { all = false } = {}): Promise<void> {
   for (let calls = 0; calls < 500; calls++) {
     await workFor(accountId, 3);
-    if ((await stateOf(accountId)) === state) return;
+    const move = await moveOf(accountId);
+    if (move?.state === 'copying' && (!all || move.copied >= move.rows)) return;
   }
-  throw new Error(`never ${state}`);
+  throw new Error('never');
 }
 
 /** How its move stands; undefined once it has moved. */
-const stateOf = async (accountId: string) =>
-  (await operate<Shown | undefined>('main', 'GET', `/accounts/${accountId}/move`)).data?.state;
+const moveOf = async (accountId: string) =>
+  (await operate<Shown | undefined>('main', 'GET', `/accounts/${accountId}/move`)).data;
+
+const stateOf = async (accountId: string) => (await moveOf(accountId))?.state;
 
 it('while an account moves, no job or message works on it in either cell', async () => {
   const us = await fullAccount();
@@ -72,7 +75,7 @@ it('while an account moves, no job or message works on it in either cell', async
      from deliveries where webhook_id = ?1 limit 1`,
     webhookId,
   );
-  await workUntil(us.accountId, 'copying');
+  await workUntilCopying(us.accountId);
   const before = await allRows('main', us.accountId);
   const pruned = { moves: [], alerts_sent: [], sent_forms: [] }; // by age, which may go on
   const wake = { accountId: us.accountId, webhookId, worker: 1 };
@@ -122,7 +125,7 @@ it('while an account moves, that can be cancelled, and leaves nothing', async ()
 
 it('while an account moves, a row that is missing in its copy cancels it', async () => {
   const us = await fullAccount();
-  await workUntil(us.accountId, 'copying files');
+  await workUntilCopying(us.accountId, { all: true });
   await rowsIn('eu', 'delete from drivers where account_id = ?1', us.accountId);
   await expect(moveTo(us.accountId, there)).rejects.toThrow('The copy of drivers differs');
   expect(await stateOf(us.accountId)).toBe('none');
@@ -130,23 +133,46 @@ it('while an account moves, a row that is missing in its copy cancels it', async
   await removeLeft('eu');
 });
 
+it('a refused switch is final, also if nobody hears of it', async () => {
+  const us = await fullAccount();
+  await workUntilCopying(us.accountId, { all: true });
+  await rowsIn('eu', 'delete from drivers where account_id = ?1', us.accountId);
+  while ((await stateOf(us.accountId)) === 'copying') await workFor(us.accountId, 3);
+  expect(await stateOf(us.accountId)).toBe('switching');
+  await workFor(us.accountId, 2);
+  await expect(moveTo(us.accountId, there)).rejects.toThrow('The copy was deleted. Begin again.');
+  expect(await stateOf(us.accountId)).toBe('none');
+  expect((await us.send(vehicle())).status).toBe(200);
+  await removeLeft('eu');
+});
+
+it('two operators who move an account at once move it once', async () => {
+  const us = await fullAccount();
+  const rows = await allRows('main', us.accountId);
+  await Promise.all([moveTo(us.accountId, there), moveTo(us.accountId, there)]);
+  expect(await allRows('eu', us.accountId)).toEqual(rows);
+  await removeLeft('main');
+});
+
 it('what is sent late is refused, after a cancelled move and a done one', async () => {
   const us = await world();
-  await workUntil(us.accountId, 'copying');
+  await workUntilCopying(us.accountId);
   const [{ move } = {}] = await rowsIn(
     'main',
     'select move from moves where account_id = ?1',
     us.accountId,
   );
   const now: Move = JSON.parse(String(move));
-  const send = ({ task = 'copy' as Part['task'], id = now.id, table = 'vehicles' } = {}) => {
-    const headers = { [partHeader]: encodePart({ task, from: 'main', now, next: { ...now, id } }) };
-    return operate('eu', 'PUT', path, { table, columns: ['id'], rows: [['x']] }, headers);
+  const send = ({ table = 'vehicles', ...changed }: Partial<Move> & { table?: string } = {}) => {
+    const late: Move = { ...now, ...changed };
+    const headers = { [partHeader]: encodePart({ from: 'main', now: late, next: late }) };
+    return operate('eu', 'PUT', path, { table, rows: [{ id: 'x' }] }, headers);
   };
   const path = `/accounts/${us.accountId}/move`;
   expect((await send({ id: crypto.randomUUID() })).status).toBe(503);
-  expect((await send({ table: 'accounts' })).data).toEqual({
-    problem: expect.stringMatching(/^eu has other tables/),
+  expect(await send({ table: 'accounts' })).toMatchObject({
+    status: 400,
+    message: expect.stringContaining('Deploy both alike'),
   });
   await moveTo(us.accountId, there, true);
   expect((await send()).status).toBe(503);
@@ -157,7 +183,7 @@ it('what is sent late is refused, after a cancelled move and a done one', async 
     state: 'done',
     to: 'eu',
   });
-  expect((await send({ task: 'activate' })).data).toEqual({ problem: null });
+  expect((await send({ state: 'switching' })).status).toBe(200);
   expect(await rowsIn('eu', 'select 1 from vehicles where account_id = ?1', us.accountId)).toEqual(
     [],
   );
@@ -180,7 +206,7 @@ it('a provider’s webhook makes no pull due during a move, and then goes elsewh
     const { status, headers } = await call('POST', `/providers/${id}/webhook`, { body: '{}' });
     return [status, headers.get('fleet-cell')];
   };
-  await workUntil(us.accountId, 'copying');
+  await workUntilCopying(us.accountId);
   expect(await ring()).toEqual([200, null]);
   expect(await rowsIn('main', 'select due_at from pulls where connection_id = ?1', id)).toEqual([
     { due_at: 9e15 },
@@ -243,16 +269,16 @@ describe('refuses, and says what to do,', () => {
     });
     await refuses('Unknown account', 'eu', crypto.randomUUID());
     await operate('main', 'PATCH', `/accounts/${us.accountId}`, { status: 'suspended' });
-    await refuses('The account is suspended. Activate it before you move it.');
+    await refuses('Activate the account before you move it');
     await operate('main', 'PATCH', `/accounts/${us.accountId}`, { status: 'active' });
     const deletion = { id: 'c', kind: 'connection', account_id: us.accountId, due_at: 9e15 };
     await addRows('deletions', 1, () => deletion);
-    await refuses('is being deleted');
+    await refuses('until nothing of it is being deleted');
     await rowsIn('main', 'delete from deletions');
     expect(await rowsIn('main', 'select 1 from moves where account_id = ?1', us.accountId)).toEqual(
       [],
     );
-    await workUntil(us.accountId, 'copying');
+    await workUntilCopying(us.accountId);
     await refuses(
       'The account is being moved to eu. Cancel that first, or wait for its end.',
       'us2',
@@ -269,7 +295,7 @@ describe('refuses, and says what to do,', () => {
     [
       'a cell with other ENCRYPTION_KEYS',
       { ENCRYPTION_KEYS: 'test:BAgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAg=' },
-      'lacks the key test',
+      'differ in version or ENCRYPTION_KEYS',
     ],
     ['an archive where there is no bucket', { ARCHIVE: undefined }, 'eu has no bucket'],
   ])('%s, before any write is refused', async (_, changed, message) => {

@@ -113,7 +113,7 @@ it('moving an account takes everything along, leads there, and can go back', asy
   expect(await filesIn('eu', us.accountId)).toEqual(files);
   expect(await read(us, 'eu')).toEqual(shown);
   const back = await workOn(us.accountId, ['eu', 'main']);
-  expect(back.data.problem).toMatch(/main is still deleting what it had/);
+  expect(back.data.problem).toMatch(/is still deleting what it had/);
   await moveTo(us.accountId, ['eu', 'main'], true);
 
   await removeLeft('main');

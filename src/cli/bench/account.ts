@@ -1,9 +1,7 @@
 import { partsOf } from '../../core/platform/parts.ts';
 import { openAccount } from '../demo/account.ts';
 import { operatorOf } from '../operate/client.ts';
-import type { BenchStack } from './harness.ts';
-
-export type BenchAccount = Awaited<ReturnType<typeof newAccount>>;
+import type { Stack } from './harness.ts';
 
 const vehicles = 50;
 
@@ -11,7 +9,7 @@ const vehicles = 50;
 const maxPerCall = 2000;
 
 /** Opens an account with a connection and fifty vehicles. Returns what it can do. */
-export async function newAccount(stack: BenchStack) {
+export async function newAccount(stack: Stack) {
   const operator = operatorOf(stack);
   const wanted = [{ provider: 'motive', name: 'bench' }];
   const { accountId: id, apiToken, connections } = await openAccount(operator, 'Bench', wanted);
@@ -35,27 +33,16 @@ export async function newAccount(stack: BenchStack) {
     for (const some of partsOf(ids, 10))
       await all(some.map((id) => operator.call(`POST /webhooks/:id/${what}`, { id })));
   };
-  await ingest(Array.from({ length: vehicles }, (_, i) => vehicle(`v${i}`, ['North', 'Reefers'])));
+  await ingest(Array.from({ length: vehicles }, (_, i) => vehicle(`v${i}`)));
   return {
     ...{ id, call, ingest, headers: { 'x-api-key': apiToken, 'connection-id': connection } },
     async webhooks(urls: string[]) {
-      const ids: string[] = [];
       const headers = { 'X-Secret': 's3cret' };
-      const body = {
-        connectionIds: [connection],
-        httpVerb: 'POST',
-        headers,
-        notificationTypes: [1, 2],
-      };
-      let token = apiToken;
-      for (const url of urls) {
-        // A token may make 600 calls a minute.
-        if (ids.length % 500 === 499)
-          token = (
-            await operator.call('POST /accounts/:id/tokens', { id, body: { name: 'bench' } })
-          ).value;
-        ids.push((await call<{ id: string }>('/webhook', { ...body, url }, token)).data.id);
-      }
+      const notificationTypes = [1, 2];
+      const body = { connectionIds: [connection], httpVerb: 'POST', headers, notificationTypes };
+      const ids: string[] = [];
+      for (const url of urls)
+        ids.push((await call<{ id: string }>('/webhook', { ...body, url }, apiToken)).data.id);
       return ids;
     },
     /** Ends webhooks, with all that they wait for. */
@@ -71,19 +58,19 @@ export async function newAccount(stack: BenchStack) {
   };
 }
 
-export const vehicle = (sourceId: string, groups: string[] = []) => ({
-  ...{ kind: 'vehicle', sourceId, name: sourceId, groups },
+export const vehicle = (sourceId: string) => ({
+  ...{ kind: 'vehicle', sourceId, name: sourceId, groups: ['North', 'Reefers'] },
 });
 
-export const safetyEvent = (vehicle: string, sourceId = vehicle, incidentType = 'crash') => ({
-  ...{ kind: 'safetyEvent', sourceId, vehicle, incidentTypes: [incidentType] },
+export const safetyEvent = (vehicle: string, sourceId = vehicle) => ({
+  ...{ kind: 'safetyEvent', sourceId, vehicle, incidentTypes: ['hard_brake'] },
   startedAt: new Date().toISOString(), // an old one would notify nobody
 });
 
 let events = 0;
 
-export const newEvents = (count: number, more: object = {}) =>
+export const newEvents = (count: number) =>
   Array.from({ length: count }, () => ({
-    ...safetyEvent(`v${events % vehicles}`, `e${events++}`, 'hard_brake'),
-    ...{ recipients: ['safety@example.com'], ...more },
+    ...safetyEvent(`v${events % vehicles}`, `e${events++}`),
+    recipients: ['safety@example.com'],
   }));

@@ -1,23 +1,18 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Change, unlimited } from '../local/configurations.ts';
+import { listen } from '../local/receiver.ts';
 import { startStack } from '../local/stack.ts';
-import { inText } from '../operate/print.ts';
 import { localDirectory, root } from '../project/paths.ts';
-import { startCounter } from './counter.ts';
 
-/** A benchmark yields the rows of its table. */
-export type Benchmark = (harness: Harness) => AsyncGenerator<Row>;
-
-export type Harness = {
-  /** Whether to measure little, only to show that everything works. */
+/** A benchmark yields the rows of its table. If `small`, it only shows that everything works. */
+export type Benchmark = (harness: {
   small: boolean;
-  /** Starts a service without data. Small benchmarks share one. */
-  stack: (options?: { rateLimits: boolean }) => Promise<BenchStack>;
-};
+  stack: (options?: { rateLimits: boolean }) => Promise<Stack>;
+}) => AsyncGenerator<Row>;
 
-/** What was measured, beside a reference of the same run. The bar is for the figure, which is mostly their ratio. */
+/** What was measured, beside a reference of the same run. The bar is for the figure, mostly their ratio. */
 export type Row = { what: string; reference: string; service: string; figure: string; bar: string };
 
 /** Measures a reference and the service alternately, once to warm up and then `rounds` times. The figure is the ratio. */
@@ -41,7 +36,36 @@ export const percentile = (values: number[], share: number): number =>
 
 export const median = (values: number[]): number => percentile(values, 0.5);
 
-export type BenchStack = Awaited<ReturnType<typeof startBenchStack>>;
+/** A file that the runtime serves without the Worker. */
+export const file = '/portal/portal.js';
+
+/** Requests a second of an address, 16 at a time. */
+export async function requestsPerSecond(
+  url: string,
+  headers: Record<string, string>,
+  count: number,
+): Promise<number> {
+  const began = performance.now();
+  let remaining = count;
+  const client = async () => {
+    while (remaining-- > 0) await get(url, headers, 200);
+  };
+  await Promise.all(Array.from({ length: 16 }, client));
+  return count / ((performance.now() - began) / 1000);
+}
+
+/** Calls an address; without a `status`, whatever it returns. */
+export async function get(
+  url: string,
+  headers: Record<string, string>,
+  status?: number,
+): Promise<void> {
+  const reply = await fetch(url, { headers, redirect: 'manual' });
+  await reply.arrayBuffer();
+  if (status && reply.status !== status) throw new Error(`${url} returned ${reply.status}`);
+}
+
+export type Stack = Awaited<ReturnType<typeof startBenchStack>>;
 
 /** Starts the service inside the benchmarks' Worker. */
 export async function startBenchStack({ rateLimits } = { rateLimits: false }) {
@@ -52,9 +76,9 @@ export async function startBenchStack({ rateLimits } = { rateLimits: false }) {
   const closing: { stop: () => void }[] = [];
   return {
     ...{ ...stack, closing },
-    /** Starts a receiver that responds after `ms`, and stops with the stack, as all `closing`. */
+    /** Starts a receiver that responds after `ms`. It stops with the stack, as all `closing`. */
     async receiver(ms = 0) {
-      const counter = await startCounter(stack.certificates, ms);
+      const counter = await startCounter(stack, ms);
       closing.push(counter);
       return counter;
     },
@@ -81,12 +105,43 @@ const withBenchWorker: Change = ({ queues: { producers, consumers }, ...toml }) 
   },
 });
 
-/** Prints all rows as one table, or as lines of JSON. */
-export function print(rows: Row[], json: boolean): void {
-  if (json) for (const row of rows) console.log(JSON.stringify(row));
-  else {
-    const load = loadavg()[0]?.toFixed(1);
-    console.log(`${cpus().length} × ${cpus()[0]?.model}, load ${load}, Node ${process.version}\n`);
-    console.log(inText(rows));
-  }
+export type Counter = Awaited<ReturnType<typeof startCounter>>;
+
+/** A receiver that responds after `ms`, and counts its calls and different deliveries. */
+async function startCounter(
+  { certificates }: Pick<Awaited<ReturnType<typeof startStack>>, 'certificates'>,
+  ms: number,
+) {
+  const nothing = { got: 0, firstAt: 0, lastAt: 0 };
+  const seen = new Set<string>();
+  const listening = await listen(certificates, 0, (request, response) => {
+    counter.firstAt ||= performance.now();
+    request.resume().on('end', async () => {
+      if (ms > 0) await wait(ms);
+      response.writeHead(204).end();
+      counter.got++;
+      counter.lastAt = performance.now();
+      seen.add(String(request.headers['delivery-id']));
+    });
+  });
+  const reset = () => {
+    seen.clear();
+    Object.assign(counter, nothing);
+  };
+  const counter = { ...listening, ...nothing, reset, seen };
+  return counter;
+}
+
+/** Calls a second from `start` to the `count`th response. */
+export async function arrivalsPerSecond(
+  counter: Counter,
+  count: number,
+  start: () => Promise<unknown>,
+): Promise<number> {
+  counter.reset();
+  const began = performance.now();
+  await start();
+  for (const end = Date.now() + 300_000; counter.seen.size < count; await wait(5))
+    if (Date.now() > end) throw new Error(`${counter.got} of ${count} deliveries arrived`);
+  return count / ((counter.lastAt - began) / 1000);
 }

@@ -16,7 +16,9 @@ export default {
     const { pathname } = new URL(request.url);
     if (!/^\/(bare|ingest)\b/.test(pathname)) return worker.fetch(request, env, ctx);
     const reply =
-      pathname === '/ingest' ? await worker.fetch(request, env, ctx) : await bare(request, env);
+      pathname === '/ingest'
+        ? await worker.fetch(request, env, ctx)
+        : await bare(request, env, ctx);
     const stamped = new Response(reply.body, reply);
     // Some deliveries arrive before the client has the reply.
     stamped.headers.set('x-ready-at', String(Date.now()));
@@ -30,13 +32,14 @@ export default {
   },
 };
 
-async function bare(request: Request, env: BenchEnv): Promise<Response> {
+/** Sends calls to the queue, behind the reply as the service does. */
+async function bare(request: Request, env: BenchEnv, ctx: ExecutionContext): Promise<Response> {
   const { urls, body, count } = await request.json<BareCalls>();
   const calls = Array.from({ length: count }, (_, i) => ({
     url: urls[i % urls.length] ?? '',
     body,
   }));
-  await send(env.BARE, calls);
+  ctx.waitUntil(send(env.BARE, calls));
   return Response.json({ status: 200 });
 }
 
@@ -49,12 +52,11 @@ async function deliver({ url, body }: BareCall): Promise<void> {
   while ((inFlight.get(url) ?? 0) >= mostInFlight) await scheduler.wait(10);
   inFlight.set(url, (inFlight.get(url) ?? 0) + 1);
   const headers = {
-    ...{
-      'User-Agent': 'FleetDataService/bare',
-      'X-Secret': 's3cret',
-      'Content-Type': 'application/json',
-    },
-    ...{ 'Delivery-Id': crypto.randomUUID(), 'Delivery-Attempt': '1' },
+    'User-Agent': 'FleetDataService/bare',
+    'X-Secret': 's3cret',
+    'Content-Type': 'application/json',
+    'Delivery-Id': crypto.randomUUID(),
+    'Delivery-Attempt': '1',
   };
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
   await response.text();

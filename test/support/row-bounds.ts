@@ -16,6 +16,7 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
   report_url: 6_000,
   acknowledged: 2_500,
   closed: 2_500,
+  note: 2_100,
   records: 20_000,
   types: 4_000,
   vehicles: 6_000,

@@ -45,7 +45,7 @@ export async function detail(c: Context) {
       lead: <FullTime at={accident.eventTime} />,
       above: [{ href: '/portal/accidents', name: 'Accidents' }],
       actions: accident.reportUrl && (
-        <a class="btn btn-primary" href={reportPath(accident)} rel="noreferrer">
+        <a class="btn" href={reportPath(accident)} rel="noreferrer">
           <Icon name="file-text" />
           Open the report
         </a>
@@ -58,7 +58,8 @@ export async function detail(c: Context) {
       <Panel title="Levels" hidden body="pt-4" live>
         <Levels accident={accident} />
       </Panel>
-      <div class="cols cols-3-2">
+      <div class="cols cols-3-2 cols-lead">
+        <HandlingPanel {...{ accident, people }} />
         <div class="stack">
           <EvidencePanel eventId={id} files={files} />
           <WhoWasNotified {...notified} isAccident />
@@ -66,7 +67,6 @@ export async function detail(c: Context) {
         </div>
         <div class="stack">
           <Report accident={accident} />
-          <HandlingPanel {...{ accident, people }} />
           <MapAndFacts
             label="Map of the accident and of the vehicle's events around it"
             points={[

@@ -12,9 +12,10 @@ import { levelOptions } from '../ui/parts.tsx';
 const states: { [state: string]: { name: string; means: string; query: Search['query'] } } = {
   '': { name: 'All', means: 'All accidents, newest first.', query: {} },
   open: {
-    name: 'Open',
-    means: 'Open: detected or verified, without a report yet, not a false alarm, and not closed.',
-    query: { maxLevel: ['2'], dismissed: ['false'], closed: ['false'] },
+    name: 'Needs attention',
+    means:
+      'Needs attention: nobody has acknowledged or closed the accident yet, and it is no false alarm.',
+    query: { attention: ['true'] },
   },
   report: {
     name: 'Report ready',

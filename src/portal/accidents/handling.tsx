@@ -5,7 +5,7 @@ import {
   handlings,
   maxNote,
 } from '../../core/fleet/accidents/write.ts';
-import { Refusal } from '../../core/platform/errors.ts';
+import { invalid, Refusal } from '../../core/platform/errors.ts';
 import { Line } from '../../core/platform/fields.ts';
 import type { Context } from '../../core/platform/http/context.ts';
 import { isPerson } from '../../people/people.ts';
@@ -27,29 +27,36 @@ const fields = (people: string[] = []) => ({
   note: line('Note (optional)', Line(maxNote)),
 });
 
-/** Handles the form of the accident's page, which `show` shows again. */
+/** Handles the form of the accident's page, which `show` shows again with all that was entered. */
 export const handlesAccident = (show: (c: Context) => Promise<Response>) =>
-  handles(fields(), show, async (c, { assignedTo, note }, form) => {
-    const accident = await requireAccident(c);
-    const [does] = Object.keys(handlings).filter(
-      (one): one is Handling => one === form.value('do'),
-    );
-    if (!does) throw new Refusal({ kind: 'not found' });
-    const by = c.get('session').user.email;
-    const handled = { does, by, note: note || null, to: assignedTo || null };
-    return (await handleAccident(c.env, c.get('caller'), accident, handled, isPerson))
-      ? done(c, accidentPath(accident), `The accident is ${handlings[does]}.`)
-      : done(
-          c,
-          accidentPath(accident),
-          'Nothing was changed: somebody else has done it already.',
-          'warn',
-        );
-  });
+  handles(
+    fields(),
+    show,
+    async (c, { assignedTo, note }, form) => {
+      const accident = await requireAccident(c);
+      const [does] = Object.keys(handlings).filter(
+        (one): one is Handling => one === form.value('do'),
+      );
+      if (!does) throw new Refusal({ kind: 'not found' });
+      const by = c.get('session').user.email;
+      // What somebody else has changed since the page was shown is kept.
+      const handled = {
+        ...{ does, by, standing: note || null },
+        ...(assignedTo !== form.value('wasAssignedTo') && { assignedTo: assignedTo || null }),
+        ...(note !== form.value('wasNote') && { note: note || null }),
+      };
+      if (await handleAccident(c.env, c.get('caller'), accident, handled, isPerson))
+        return done(c, accidentPath(accident), `The accident is ${handlings[does]}.`);
+      throw invalid(
+        'Nothing was changed: somebody else has done it already, or the person is not of your account.',
+      );
+    },
+    '',
+  );
 
 /** Whose an accident is, who acknowledged and closed it, and the form for it. Not live: somebody may be typing. */
 export const HandlingPanel = ({ accident, people }: { accident: Accident; people: string[] }) => {
-  const { assignedTo, acknowledged, closed } = accident;
+  const { assignedTo, note, acknowledged, closed } = accident;
   const known = new Set([...people, ...(assignedTo ? [assignedTo] : [])]);
   return (
     <Panel title="Handling" body="grid gap-3">
@@ -57,19 +64,20 @@ export const HandlingPanel = ({ accident, people }: { accident: Accident; people
       <Facts
         facts={[
           ['Assigned to', assignedTo],
+          ['Note', note],
           ['Acknowledged', acknowledged && <By handled={acknowledged} />],
           ['Closed', closed && <By handled={closed} />],
         ]}
       />
       <Form to={accidentPath(accident)} look="grid gap-3">
-        {!closed && drawn(fields([...known]), accident)}
+        <input type="hidden" name="wasAssignedTo" value={assignedTo ?? ''} />
+        <input type="hidden" name="wasNote" value={note ?? ''} />
+        {drawn(fields([...known]), accident)}
         <div class="actions">
-          {closed && <Submit name="Reopen" does="reopen" weight="plain" />}
-          {!closed && <Submit name="Assign" does="assign" weight="plain" />}
-          {!closed && !acknowledged && (
-            <Submit name="Acknowledge" does="acknowledge" weight="plain" />
-          )}
+          {!closed && !acknowledged && <Submit name="Acknowledge" does="acknowledge" />}
           {!closed && <Submit name="Close" does="close" weight="plain" />}
+          {closed && <Submit name="Reopen" does="reopen" weight="plain" />}
+          <Submit name="Save" does="save" weight="plain" />
         </div>
       </Form>
     </Panel>

@@ -1,25 +1,27 @@
 import type { Child } from 'hono/jsx';
 import { counted } from '../../core/platform/text.ts';
 import { maxCounted } from '../read/attention.ts';
-import type { LatestEvent, OpenAccident } from '../read/overview.ts';
+import type { LatestEvent, UnattendedAccident } from '../read/overview.ts';
 import { Empty, EventState, Level, Panel } from '../ui/parts.tsx';
 import { accidentPath, eventPath } from '../ui/records.tsx';
 import { dayIn, Time } from '../ui/time.tsx';
 import { eventsPath } from './trends.tsx';
 
-/** The newest accidents without a report; `count` is how many there are. */
-export const OpenAccidents = ({
+/** The newest accidents that need attention; `count` is how many there are. */
+export const UnattendedAccidents = ({
   accidents,
   count,
 }: {
-  accidents: OpenAccident[];
+  accidents: UnattendedAccident[];
   count: number;
 }) => (
   <Panel
     id="open"
     live
     title={
-      count === 0 ? 'Open accidents' : counted(count, 'open accident', 'open accidents', maxCounted)
+      count === 0
+        ? 'Accidents that need attention'
+        : counted(count, 'accident needs attention', 'accidents need attention', maxCounted)
     }
     side={
       <a href={accidents.length > 0 ? '/portal/accidents?state=open' : '/portal/accidents'}>
@@ -31,7 +33,7 @@ export const OpenAccidents = ({
       <Empty
         icon="car-front"
         title="None"
-        text="A detected accident appears here within seconds, first as level 1."
+        text="A detected accident appears here within seconds, until somebody acknowledges or closes it."
       />
     ) : (
       <ul class="rows mt-2">
@@ -43,10 +45,7 @@ export const OpenAccidents = ({
                 .join(', ')}
             </a>
             <p class="sub break-words">
-              {notificationLevel === 1
-                ? 'First detection, not verified yet.'
-                : 'Verified, report to follow.'}{' '}
-              {tsp}
+              {stages[notificationLevel - 1]} {tsp}
             </p>
           </Row>
         ))}
@@ -54,6 +53,12 @@ export const OpenAccidents = ({
     )}
   </Panel>
 );
+
+const stages = [
+  'First detection, not verified yet.',
+  'Verified, report to follow.',
+  'Report ready.',
+];
 
 /** Today's events of risk 4 and 5, how many a typical day has by now, and the latest of them. */
 type Today = { risk4: number; risk5: number; typical: number; latest: LatestEvent[] };

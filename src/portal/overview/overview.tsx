@@ -9,7 +9,7 @@ import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Live } from '../ui/parts.tsx';
 import { type Column, TablePanel } from '../ui/table.tsx';
 import { Ago, addDays, dayIn, longDay, startOfDay } from '../ui/time.tsx';
-import { LatestArrivals, OpenAccidents, RiskToday } from './latest.tsx';
+import { LatestArrivals, RiskToday, UnattendedAccidents } from './latest.tsx';
 import { Problems } from './problems.tsx';
 import { isSetUp, SetupList } from './setup.tsx';
 import { Affected, IncidentTypes, Trend } from './trends.tsx';
@@ -79,7 +79,7 @@ export async function overview(c: Context) {
       {problems}
       {setup}
       <div class="cols cols-3-2 cols-stretch">
-        <OpenAccidents accidents={found.accidents} count={attention.accidents} />
+        <UnattendedAccidents accidents={found.accidents} count={attention.accidents} />
         <RiskToday today={found.today} zone={zone} />
       </div>
       <Trend span={span} spans={spans} days={found.days} />

@@ -1,4 +1,5 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
+import { needsAttention } from '../../core/fleet/accidents/attention.ts';
 import { firstIdAt } from '../../core/platform/db/ids.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
@@ -17,8 +18,8 @@ const weekMs = 7 * dayMs;
 /** SQL for an account's counts, which read two rows for each connection and three for each webhook. */
 export const attentionOf = (accountId: SQLWrapper, now: number) => ({
   accidents: sql<number>`(select count(*) from (
-    select 1 from accidents indexed by accidents_open where account_id = ${accountId}
-      and dismissed = 0 and notification_level < 3 and closed is null limit ${maxCounted}))`,
+    select 1 from accidents indexed by accidents_unattended where account_id = ${accountId}
+      and ${needsAttention} limit ${maxCounted}))`,
   connections: sql<number>`(select count(*) from (
     select 1 from connections indexed by connections_with_problems where account_id = ${accountId}
       and health_status <> 1 and not ${isWithdrawn(sql`connections.id`)} limit ${maxCounted}))`,

@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, gte, inArray, not, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
+import { needsAttention } from '../../core/fleet/accidents/attention.ts';
 import type { Database } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller, isReadOnly } from '../../core/platform/db/guard.ts';
 import { hasId } from '../../core/platform/db/has-id.ts';
@@ -29,7 +30,7 @@ export async function readOverview(env: Env, caller: Caller, span: trends.Span) 
       webhooks: selectWebhookProblems(db, caller, now),
       uncovered: selectUncovered(env, db, caller),
     },
-    accidents: selectOpenAccidents(db, caller),
+    accidents: selectUnattended(db, caller),
     high: trends.selectToday(db, caller, today, 4 * (Math.floor(now / hourMs) + 1)),
     latestHigh: selectLatestHigh(db, caller, today * quarterMs),
     days: trends.selectDays(db, caller, span),
@@ -172,7 +173,7 @@ const maxConnections = 100;
 /** How many hours with events of risk 4 and 5 are read for the latest ones. */
 const maxHours = 3;
 
-export type OpenAccident = {
+export type UnattendedAccident = {
   id: string;
   vin: string;
   vehicleName: string | null;
@@ -182,15 +183,14 @@ export type OpenAccident = {
   address: string | null;
 };
 
-/** The newest accidents that are neither false alarms nor have their report. */
-const selectOpenAccidents = (db: Database, { accountId }: Caller) =>
+/** The newest accidents that need attention. */
+const selectUnattended = (db: Database, { accountId }: Caller) =>
   // The builder knows no `indexed by`.
-  db.all<OpenAccident>(sql`
+  db.all<UnattendedAccident>(sql`
     select a.id, a.vin, v.name as vehicleName, a.event_time as eventTime,
       a.notification_level as notificationLevel, a.tsp, a.location->>'address' as address
-    from accidents a indexed by accidents_open left join vehicles v on v.id = a.vehicle_id
-    where a.account_id = ${accountId} and a.dismissed = 0 and a.notification_level < 3
-      and a.closed is null
+    from accidents a indexed by accidents_unattended left join vehicles v on v.id = a.vehicle_id
+    where a.account_id = ${accountId} and ${needsAttention}
     order by a.event_time desc, a.id desc limit ${latestShown.accidents}`);
 
 const e = alias(safetyEvents, 'e');

@@ -249,7 +249,7 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
   );
 };
 
-/** A page in the menu, with how many of its items need attention: "3 open". */
+/** A page in the menu, with how many of its items need attention. */
 const Entry = (props: { link: MenuLink; path: string; session: Session; children: Child }) => {
   const { link, path, session, children } = props;
   const count = link.counts ? session.attention[link.counts] : 0;
@@ -261,7 +261,7 @@ const Entry = (props: { link: MenuLink; path: string; session: Session; children
         {count > 0 && (
           <span class={`count${isBad ? ' count-bad' : ''}`}>
             {count < maxCounted ? count : `${maxCounted - 1}+`}
-            <span class="sr-only"> {isBad ? 'with a problem' : 'open'}</span>
+            <span class="sr-only"> {isBad ? 'with a problem' : 'to look at'}</span>
           </span>
         )}
       </a>

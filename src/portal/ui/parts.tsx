@@ -237,13 +237,12 @@ export const EventState = (props: { eventRisk: number; withdrawn: unknown; named
     <Risk risk={props.eventRisk} named={props.named ?? true} />
   );
 
-/** The state of an accident: open until it has its report or is dismissed. */
+/** The state of an accident: it needs attention until somebody acknowledges or closes it. */
 export function AccidentState(accident: Accident) {
   if (accident.closed) return <State mood="quiet" icon="circle-check" children="Closed" />;
   if (accident.dismissed) return <State mood="quiet">False alarm</State>;
-  if (accident.notificationLevel < 3)
-    return <State mood="warn" icon="circle-dot" children="Open" />;
-  return <State mood="ok" icon="file-text" children="Report ready" />;
+  if (accident.acknowledged) return <State mood="ok">Acknowledged</State>;
+  return <State mood="warn" icon="circle-dot" children="Needs attention" />;
 }
 
 /** Who has closed an accident, otherwise whose it is, or who has acknowledged it. */

@@ -66,7 +66,7 @@ async function open(vin: string): Promise<Page> {
 
 it.each([
   ['', ['VIN114', 'VIN1FALSE', 'VIN1READY']],
-  ['?state=open', ['VIN114']],
+  ['?state=open', ['VIN114', 'VIN1READY']],
   ['?state=report', ['VIN1READY']],
   ['?state=false', ['VIN1FALSE']],
 ])('the list of accidents%s has %o', async (query, vins) => {
@@ -186,7 +186,7 @@ it('somebody takes care of an accident, for the list, the API and the changes', 
   });
   const { data: changed } = await us.api.get(`/changes?cursor=${resume}`);
   expect(changed).toMatchObject([{ kind: 'accident', data: { closed: { note: 'Towed' } } }]);
-  expect(await vinsOn('?state=open')).toEqual([]);
+  expect(await vinsOn('?state=open')).not.toContain('VIN114');
   expect(await vinsOn('?state=closed')).toEqual(['VIN114']);
   expect((await page(path)).text).toMatch(/Called Joss.*Towed/);
   const again = {
@@ -206,8 +206,8 @@ it('somebody takes care of an accident, for the list, the API and the changes', 
 it('an accident is assigned to a person of the account, and found by them', async () => {
   const { path } = await open('VIN114');
   const { email } = ann;
-  const assign = async (to: string) => (await page(path)).press('Assign', { 'Assigned to': to });
-  expect((await assign(email)).text).toContain('The accident is assigned.');
+  const assign = async (to: string) => (await page(path)).press('Save', { 'Assigned to': to });
+  expect((await assign(email)).text).toContain('The accident is saved.');
   expect((await page(path)).text).toContain(`Assigned to ${email}`);
   const { data } = await us.api.get<{ assignedTo: string }[]>('/accidents?vin=VIN114');
   expect(data[0]?.assignedTo).toBe(email);
@@ -215,10 +215,40 @@ it('an accident is assigned to a person of the account, and found by them', asyn
   expect(await vinsOn('?assignedTo=nobody')).not.toContain('VIN114');
   await us.send(accident({ sourceId: 'first', vin: 'VIN114', eventTime: minutesAgo(30) }));
   expect((await page('/portal/accidents')).text).toContain(`Assigned to ${email}`);
-  const toStranger = { do: 'assign', assignedTo: 'eve@example.com' };
-  expect(await ann.outcome(path, toStranger)).toContain('Nothing was changed');
-  expect((await assign('')).text).toContain('The accident is assigned.');
+  expect((await assign('eve@example.com')).text).toContain('Nothing was changed');
+  expect((await assign('')).text).toContain('The accident is saved.');
   expect(await vinsOn('?assignedTo=nobody')).toContain('VIN114');
+});
+
+it('assignee, note and state are one change, and what is entered stays if there is none', async () => {
+  const accidentOf = async (id: string) => (await us.api.get(`/accidents/${id}`)).data;
+  await us.send(accident({ sourceId: 'one', vin: 'VIN1ONE', notificationLevel: 3 }));
+  const { path } = await open('VIN1ONE');
+  const id = path.split('/').at(-1) ?? '';
+  expect(await vinsOn('?state=open')).toContain('VIN1ONE');
+  const [shown, outdated] = [await page(path), await page(path)];
+  const entered = { 'Assigned to': ann.email, 'Note (optional)': 'Towed to Reno' };
+  const { resume } = (await us.api.get('/changes?cursor=now')) as never as { resume: string };
+  expect((await shown.press('Acknowledge', entered)).text).toContain('is acknowledged.');
+  const whole = { assignedTo: ann.email, note: 'Towed to Reno' };
+  expect(await accidentOf(id)).toMatchObject({
+    ...whole,
+    acknowledged: { by: ann.email, note: 'Towed to Reno' },
+  });
+  expect((await us.api.get(`/changes?cursor=${resume}`)).data).toHaveLength(1);
+  expect(await vinsOn('?state=open')).not.toContain('VIN1ONE');
+  // Somebody who saw it before loses nothing, and overwrites nothing.
+  const again = await outdated.press('Acknowledge', { 'Note (optional)': 'Called the driver' });
+  expect(again.text).toContain('Nothing was changed');
+  expect(again.form('Close').values('note')).toEqual(['Called the driver']);
+  await outdated.press('Save');
+  expect(await accidentOf(id)).toMatchObject(whole);
+});
+
+it('on a phone an accident is acknowledged and closed before its evidence', async () => {
+  const { html } = await open('VIN1READY');
+  expect(html.indexOf('value="acknowledge"')).toBeGreaterThan(0);
+  expect(html.indexOf('value="acknowledge"')).toBeLessThan(html.indexOf('Who was notified'));
 });
 
 it('the page of an accident has its levels, recipients, events and way', async () => {

@@ -111,6 +111,7 @@ it('what has a problem comes first, with why, and is counted in the menu', async
     vehicle(),
     accident({ sourceId: 'a1', notificationLevel: 2 }),
     accident({ sourceId: 'a2', dismissed: true }),
+    accident({ sourceId: 'a3', notificationLevel: 3, eventTime: '2026-11-20T20:00:01Z' }),
   );
   await settled(webhook.id);
   expect((await deliveriesOf(webhook.id)).some(({ status }) => status === 'failed')).toBe(true);
@@ -122,10 +123,10 @@ it('what has a problem comes first, with why, and is counted in the menu', async
     /Connection “Cold chain” is unavailable No data arrives\..*Webhook “receiver\.example\.com”.*returns 410/,
   );
   expect(await textOf('open-now')).toMatch(
-    /1 open accident All.*Level 2 Truck 1 Verified, report to follow\./,
+    /2 accidents need attention All.*Level 3 Truck 1 Report ready\..*Level 2 Truck 1 Verified, report to follow\./,
   );
   expect(await textOf('nav', '/portal/events')).toMatch(
-    /Accidents 1 open .* Connections 1 with a problem Webhooks 1 with a problem/,
+    /Accidents 2 to look at .* Connections 1 with a problem Webhooks 1 with a problem/,
   );
 });
 

@@ -22,9 +22,9 @@ export const noteEvidence = (
   recordChange(db, source, 'changed', 'accident', [accidentId]),
 ];
 
-/** What somebody can do about an accident, and its state afterwards. */
+/** What somebody can do about an accident, and what it is then. */
 export const handlings = {
-  assign: 'assigned',
+  save: 'saved',
   acknowledge: 'acknowledged',
   close: 'closed',
   reopen: 'reopened',
@@ -33,46 +33,61 @@ export type Handling = keyof typeof handlings;
 
 export const maxNote = 500;
 
+/** What somebody does about an accident; `assignedTo` and `note` only if they change. */
+export type Handled = {
+  does: Handling;
+  by: string;
+  /** The note as it stands, which is kept with what is done. */
+  standing: string | null;
+  assignedTo?: string | null;
+  note?: string | null;
+};
+
 /**
- * Handles an accident in a user's name, or assigns it `to` somebody of the account who `isPerson`, by address, or to
- * nobody. Returns
- * false if somebody has done so already.
+ * Handles an accident in a user's name: its state, whom of the account, who `isPerson`, it is assigned to, and the note, as one
+ * change. Returns false if somebody has done so already, or the person is not of the account.
  */
 export async function handleAccident(
   env: Env,
   caller: Caller,
   { eventId, connectionId }: { eventId: string; connectionId: string },
-  { does, by, note, to }: { does: Handling; by: string; note: string | null; to: string | null },
+  { does, by, standing, assignedTo: to, note }: Handled,
   isPerson: (db: Database, accountId: string, email: string) => SQL,
 ): Promise<boolean> {
   const now = Date.now();
   const { accountId } = caller;
   const source = { accountId, connectionId, now };
-  const handled = JSON.stringify({ at: timestamp(now), by, ...(note && { note }) });
-  const { assignedTo, acknowledged, closed } = accidents;
-  const { handling } = await asCaller(env, caller, (db) => {
-    const isOther = sql`${assignedTo} is not ${to}`;
-    const mayBe = to === null ? undefined : isPerson(db, accountId, to);
-    const [changes, where] = {
-      assign: [{ assignedTo: to }, and(isOther, mayBe)] as const,
-      acknowledge: [{ acknowledged: handled }, isNull(acknowledged)] as const,
-      close: [{ closed: handled }, isNull(closed)] as const,
-      reopen: [{ closed: null }, isNotNull(closed)] as const,
-    }[does];
-    return {
-      handling: db
-        .update(accidents)
-        .set({ ...changes, updatedAt: now })
-        .where(
-          and(
-            eq(accidents.id, eventId),
-            eq(accidents.accountId, accountId),
-            eq(accidents.connectionId, connectionId),
-            where,
-          ),
-        ),
-      change: recordChange(db, source, 'changed', 'accident', ifChanged(eventId)),
-    };
+  const handled = JSON.stringify({
+    at: timestamp(now),
+    by,
+    ...(standing && { note: standing }),
   });
+  const { acknowledged, closed } = accidents;
+  const [changes, isFree] = {
+    save: [{}, undefined] as const,
+    acknowledge: [{ acknowledged: handled }, isNull(acknowledged)] as const,
+    close: [{ closed: handled }, isNull(closed)] as const,
+    reopen: [{ closed: null }, isNotNull(closed)] as const,
+  }[does];
+  const { handling } = await asCaller(env, caller, (db) => ({
+    handling: db
+      .update(accidents)
+      .set({
+        ...changes,
+        ...(to !== undefined && { assignedTo: to }),
+        ...(note !== undefined && { note }),
+        updatedAt: now,
+      })
+      .where(
+        and(
+          eq(accidents.id, eventId),
+          eq(accidents.accountId, accountId),
+          eq(accidents.connectionId, connectionId),
+          isFree,
+          to ? isPerson(db, accountId, to) : undefined,
+        ),
+      ),
+    change: recordChange(db, source, 'changed', 'accident', ifChanged(eventId)),
+  }));
   return handling.meta.changes > 0;
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { recordId } from '../../platform/db/ids.ts';
 import { accidents as table } from '../../platform/db/schema/fleet.ts';
 import { QueryBoolean, QueryIds, QueryList, QueryText } from '../../platform/query.ts';
+import { needsAttention } from '../accidents/attention.ts';
 import { ofDrivers, ofVehicles } from './accident-filters.ts';
 import { drivers } from './drivers.ts';
 import { added, derivable, derived, optional, orElse, unlisted } from './field.ts';
@@ -98,6 +99,11 @@ const fields = {
       email('The person it is assigned to in the portal, by email address.', 'ann@example.com'),
     ),
   ),
+  note: added(
+    optional(
+      text(500, 'The latest note of the people who handle it in the portal.', 'Called Robin'),
+    ),
+  ),
   acknowledged: added(
     optional(handled('Who has acknowledged it in the portal; null if nobody has.')),
   ),
@@ -188,6 +194,12 @@ export const accidentsByState = declareList(item, table, {
   ...list,
   filters: {
     ...list.filters,
+    attention: matching(
+      'acknowledged',
+      'Only those that need attention (true), or only the others (false).',
+      QueryBoolean,
+      { where: (_, wanted) => sql`(${needsAttention}) = ${wanted}` },
+    ),
     closed: matching(
       'closed',
       'Only those that somebody has closed (true), or only the others (false).',

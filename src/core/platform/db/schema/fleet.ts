@@ -221,6 +221,8 @@ export const accidents = sqliteTable(
     updatedAt: integer('updated_at').notNull(),
     assignedTo: text('assigned_to'),
     sourceId: text('source_id'),
+    /** Of whoever takes care of it. */
+    note: text(),
   },
   (t) => [
     index('accidents_by_driver')
@@ -231,6 +233,9 @@ export const accidents = sqliteTable(
     index('accidents_open')
       .on(t.accountId, t.eventTime, t.id)
       .where(sql`${t.dismissed} = 0 and ${t.notificationLevel} < 3 and ${t.closed} is null`),
+    index('accidents_unattended')
+      .on(t.accountId, t.eventTime, t.id)
+      .where(sql`${t.dismissed} = 0 and ${t.acknowledged} is null and ${t.closed} is null`),
   ],
 );
 

@@ -16,6 +16,7 @@ import * as connections from './connections/connections.tsx';
 import * as links from './connections/links.tsx';
 import { addOwn } from './connections/own.tsx';
 import * as events from './events/events.tsx';
+import * as drivers from './fleet/drivers.tsx';
 import * as fleet from './fleet/lists.tsx';
 import * as profile from './fleet/profile.tsx';
 import * as trips from './fleet/trips.tsx';
@@ -156,7 +157,7 @@ portalRoutes.get('/accidents/:eventId/report', role('viewer'), limited, openRepo
 portalRoutes.get('/accidents/:eventId/evidence', role('viewer'), limited, evidence.downloadAll);
 portalRoutes.get('/accidents/:eventId/evidence/:evidenceId', role('viewer'), evidence.sendFile);
 portalRoutes.get('/vehicles', role('viewer'), fleet.listVehicles);
-portalRoutes.get('/drivers', role('viewer'), fleet.listDrivers);
+portalRoutes.get('/drivers', role('viewer'), drivers.listDrivers);
 portalRoutes.get('/vehicles/:id', role('viewer'), profile.ofVehicle);
 portalRoutes.post('/vehicles/:id/external-id', role('member'), profile.setExternalId);
 portalRoutes.get('/drivers/:id', role('viewer'), profile.ofDriver);

@@ -5,7 +5,7 @@ import type { List } from '../../core/fleet/lists/list.ts';
 import { keyOf } from '../../core/fleet/lists/search-keys.ts';
 import { vehicles } from '../../core/fleet/lists/vehicles.ts';
 import { vinOf } from '../../core/fleet/lists/vin.ts';
-import type { Database } from '../../core/platform/db/database.ts';
+import { type Database, jsonList } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../../core/platform/db/guard.ts';
 import { selected } from '../../core/platform/db/pages.ts';
 import * as stored from '../../core/platform/db/schema/fleet.ts';
@@ -42,6 +42,18 @@ export async function listByName<K extends keyof Kinds>(
   });
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return { items: present<K>(list, rows.slice(0, limit)), ...(last && { next: String(last.id) }) };
+}
+
+/** The vehicles or drivers with these ids. */
+export async function listByIds<K extends keyof Kinds>(
+  env: Env,
+  caller: Caller,
+  kind: K,
+  ids: string[],
+): Promise<NamedItem<K>[]> {
+  const list: List = kinds[kind];
+  const rows = await asCaller(env, caller, (db) => selectItems(db, caller, list, jsonList(ids)));
+  return present<K>(list, rows);
 }
 
 /**

@@ -13,13 +13,14 @@ export type Span = { today: string; days: number; starts: number[] };
 
 type Quarters = [from: number, to: number];
 
-const nowAndBefore = ({ days, starts }: Span): Quarters[] => [
+/** The quarters of a span after those of the one before. */
+export const nowAndBefore = ({ days, starts }: Span): Quarters[] => [
   [starts[0] ?? 0, starts[days] ?? 0],
   [starts[days] ?? 0, starts[2 * days] ?? 0],
 ];
 
 /** The counts of time spans by `place`: of UTC days, of hours around them, and of quarters. */
-function countsOf(db: Database, { accountId }: Caller, spans: Quarters[]) {
+export function countsOf(db: Database, { accountId }: Caller, spans: Quarters[]) {
   const place = sql<number>`span.key`.as('place');
   const [from, to] = [sql`span.value->>0`, sql`span.value->>1`];
   const [firstHour, lastHour] = [sql`(${from} + 3) / 4`, sql`${to} / 4`];
@@ -105,7 +106,7 @@ export function selectTypes(db: Database, caller: Caller, span: Span) {
 
 export type TypeCount = Awaited<ReturnType<typeof selectTypes>>[number];
 
-/** Those with the most events of risk 4 and 5, among 100 of each day. */
+/** Those with the most events of risk 4 and 5, among 100 of each day, and what their provider calls them. */
 export function selectAffected(
   db: Database,
   caller: Caller,
@@ -127,7 +128,10 @@ export function selectAffected(
     .limit(maxAffected)
     .as('most');
   return db
-    .select({ id: table.id, name: table.name, risk4: most.risk4, risk5: most.risk5 })
+    .select({
+      ...{ id: table.id, name: table.name, sourceId: table.sourceId },
+      ...{ risk4: most.risk4, risk5: most.risk5 },
+    })
     .from(most)
     .crossJoin(table)
     .where(and(eq(table.id, most.named), eq(table.accountId, caller.accountId)))

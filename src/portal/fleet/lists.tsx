@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx';
 import { validate as isUuid } from 'uuid';
 import { findAny } from '../../core/fleet/find.ts';
 import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
@@ -16,6 +17,12 @@ import { type Column, TablePanel } from '../ui/table.tsx';
 
 const perPage = 50;
 
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** The order in which people count: 1, 2, 10. */
+const byNumbers = (a: { name: string }, b: { name: string }): number =>
+  collator.compare(a.name, b.name);
+
 type Kind = 'vehicle' | 'driver';
 
 const kinds: { [K in Kind]: { icon: IconName; hint: string; columns: Column<NamedItem<K>>[] } } = {
@@ -23,11 +30,18 @@ const kinds: { [K in Kind]: { icon: IconName; hint: string; columns: Column<Name
   driver: { icon: 'id-card', hint: 'Name', columns: driverColumns },
 };
 
-export const listVehicles = (c: Context) => pageByName(c, 'vehicle');
-export const listDrivers = (c: Context) => pageByName(c, 'driver');
+export const listVehicles = (c: Context) =>
+  pageByName(c, 'vehicle', vehicleColumns, (items) => items);
 
-async function pageByName<K extends Kind>(c: Context, kind: K) {
-  const { icon, hint, columns } = kinds[kind];
+/** The page of vehicles or drivers by name, with `rows` made of what a page has, and something `above` the whole list. */
+export async function pageByName<K extends Kind, Row>(
+  c: Context,
+  kind: K,
+  columns: Column<Row>[],
+  rows: (items: NamedItem<K>[]) => Row[] | Promise<Row[]>,
+  above?: Child,
+) {
+  const { icon, hint } = kinds[kind];
   const many = `${kind}s`;
   const title = capital(many);
   const path = `/portal/${many}`;
@@ -39,16 +53,24 @@ async function pageByName<K extends Kind>(c: Context, kind: K) {
         limit: perPage,
       });
   const isPart = q !== '' || after !== '';
+  // What goes on is in the order of the index.
+  const isWhole = !next && after === '' && items.length <= perPage;
+  const shown = isWhole ? items.toSorted(byNumbers) : items.slice(0, perPage);
   return page(
     c,
     { title, lead: q ? `${title} that match “${q}”.` : `${title} of all connections, by name.` },
     <TablePanel
       title={title}
       hidden
-      above={<Find path={path} q={q} hint={hint} button="Find" look="panel-head find" />}
+      above={
+        <>
+          <Find path={path} q={q} hint={hint} button="Find" look="panel-head find" />
+          {!isPart && above}
+        </>
+      }
       stacked
       columns={columns}
-      items={items.slice(0, perPage)}
+      items={await rows(shown)}
       pages={{
         count:
           items.length > perPage
@@ -122,7 +144,7 @@ function Results<K extends Kind>(props: { kind: K; items: NamedItem<K>[]; q: str
       side={items.length > maxFound && <a href={addressOf(`/portal/${many}`, { q })}>Show more</a>}
       stacked
       columns={kinds[kind].columns}
-      items={items.slice(0, maxFound)}
+      items={items.slice(0, maxFound).sort(byNumbers)}
     />
   );
 }

@@ -14,8 +14,14 @@ import { Problems } from './problems.tsx';
 import { isSetUp, SetupList } from './setup.tsx';
 import { Affected, IncidentTypes, Trend } from './trends.tsx';
 
-/** Spans to compare with the same time before. */
-const spans = [7, 30, 90];
+/** Spans to compare with the same time before, in days up to today; one is yesterday. */
+const spans = [1, 7, 30, 90];
+
+/** The span of so many days in a zone now: of one, yesterday. */
+export const currentSpan = (zone: string, days: number): Span => {
+  const today = dayIn(zone, Date.now());
+  return spanOf(zone, days === 1 ? addDays(today, -1) : today, days);
+};
 
 /** The days of a zone up to `today`, and as many before. */
 export function spanOf(zone: string, today: string, days: number): Span {
@@ -44,8 +50,7 @@ export async function overview(c: Context) {
   const now = Date.now();
   const zone = timeZoneOf(c);
   const days = Number(c.req.query('days'));
-  const today = dayIn(zone, now);
-  const span = spanOf(zone, today, spans.includes(days) ? days : 30);
+  const span = currentSpan(zone, spans.includes(days) ? days : 30);
   const found = await readOverview(...by(c), span);
   const problems = (
     <Live id="problems-now">

@@ -26,15 +26,15 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[] }) 
       lead={
         <>
           <a href={eventsIn(span)}>
-            {total.toLocaleString('en')} in the last {span.days} days
+            {total.toLocaleString('en')} {spanInWords(span.days)}
           </a>
-          {comparison(total, totalBefore, span.days)}
+          {comparison(total, totalBefore, spanBefore(span.days))}
         </>
       }
       side={
         <Segment
           label="Period"
-          choices={spans.map((count) => [count, `${count} days`] as const)}
+          choices={spans.map((count) => [count, spanName(count)] as const)}
           current={span.days}
           to={(count) => (count === 30 ? '/portal' : `/portal?days=${count}`)}
         />
@@ -42,14 +42,14 @@ export const Trend = (props: { span: Span; spans: number[]; days: DayCount[] }) 
       body
     >
       <RiskChart
-        summary={`Safety events per day from ${dateOf(first)} to ${dateOf(span.today)}, stacked by risk, with the total of the ${span.days} days before as pale columns.`}
+        summary={`Safety events per day from ${dateOf(first)} to ${dateOf(span.today)}, stacked by risk, with the total ${spanBefore(span.days)} as pale columns.`}
         columns={days.map(({ date, risks, before }) => ({
-          name: date === span.today ? 'Today' : dateOf(date),
+          name: date === span.today && span.days > 1 ? 'Today' : dateOf(date),
           values: [...risks],
           before,
         }))}
         notes={now.map((count, i) => signed(count - (before[i] ?? 0)))}
-        before={`${span.days} days before`}
+        before={span.days === 1 ? 'The day before' : `${span.days} days before`}
       />
     </Panel>
   );
@@ -59,9 +59,17 @@ const totals = (days: Pick<DayCount, 'risks'>[]): number[] =>
   [0, 1, 2, 3, 4].map((i) => sum(days.map(({ risks }) => risks[i] ?? 0)));
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
 
+/** "Yesterday", "30 days" */
+export const spanName = (days: number): string => (days === 1 ? 'Yesterday' : `${days} days`);
+
+const spanInWords = (days: number): string =>
+  days === 1 ? 'yesterday' : `in the last ${days} days`;
+
+const spanBefore = (days: number): string =>
+  days === 1 ? 'on the day before' : `in the ${days} days before`;
+
 /** ", 14% fewer than in the 30 days before"; from few to many ", 3 in the 30 days before". */
-function comparison(total: number, before: number, days: number): string {
-  const than = `in the ${days} days before`;
+function comparison(total: number, before: number, than: string): string {
   if (before === 0) return total === 0 ? '' : `, none ${than}`;
   const change = Math.round((100 * (total - before)) / before);
   if (Math.abs(change) > 200) return `, ${before.toLocaleString('en')} ${than}`;
@@ -84,10 +92,12 @@ export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] 
   return (
     <TablePanel
       title="Incident types"
-      side={<p>{`${span.days} days, against the ${span.days} before`}</p>}
+      side={
+        <p>{span.days === 1 ? 'Against the day before' : `Against the ${span.days} days before`}</p>
+      }
       live
       look="mt-1"
-      caption={`Incident types of the last ${span.days} days`}
+      caption={`Incident types ${spanInWords(span.days)}`}
       empty={none(span)}
       items={types}
       columns={[
@@ -123,10 +133,16 @@ export const Affected = (props: {
   return (
     <TablePanel
       title={which === 'driver' ? 'Drivers with the most events' : 'Vehicles with the most events'}
-      side={<p>{span.days} days, events of risk 4 and 5</p>}
+      side={
+        which === 'driver' ? (
+          <a href={`/portal/drivers?order=rate&days=${Math.min(span.days, 30)}`}>Per 1,000 km</a>
+        ) : (
+          <p>{spanName(span.days)}, events of risk 4 and 5</p>
+        )
+      }
       live
       look="mt-1"
-      caption={`${capital(which)}s with the most events of risk 4 and 5 in the last ${span.days} days`}
+      caption={`${capital(which)}s with the most events of risk 4 and 5 ${spanInWords(span.days)}`}
       empty={none(span)}
       items={affected}
       columns={[
@@ -135,6 +151,9 @@ export const Affected = (props: {
           look: 'w-full break-words',
           href: ({ id }) => `/portal/${which}s/${id}`,
           cell: ({ name }) => name,
+          // Two of one name are told apart.
+          more: ({ name, sourceId }) =>
+            affected.filter((one) => one.name === name).length > 1 && <p class="sub">{sourceId}</p>,
         },
         { head: 'Risk 5', look: 'num', cell: ({ risk5 }) => risk5.toLocaleString('en') },
         { head: 'Risk 4', look: 'num', cell: ({ risk4 }) => risk4.toLocaleString('en') },
@@ -154,7 +173,7 @@ export const Affected = (props: {
 };
 
 const none = ({ days }: Span) =>
-  ({ icon: 'shield-check', title: 'None', text: `None in the last ${days} days.` }) as const;
+  ({ icon: 'shield-check', title: 'None', text: `None ${spanInWords(days)}.` }) as const;
 
 /** "+3", "−2" or "0". */
 const signed = (value: number): string =>

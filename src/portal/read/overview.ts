@@ -20,7 +20,7 @@ import { ailingWebhooks, failedOf, maxCounted } from './attention.ts';
 /** All data of the overview in one round trip. Counts the last hours first; a job counts earlier ones. */
 export async function readOverview(env: Env, caller: Caller, span: trends.Span) {
   const now = Date.now();
-  const today = span.starts[2 * span.days - 1] ?? 0;
+  const today = span.starts.findLast((start) => start * quarterMs <= now) ?? 0;
   const select = (db: Database) => ({
     // An operator who looks writes nothing: the job counts, too.
     recounted: isReadOnly(caller) ? undefined : recountLive(db, caller.accountId),

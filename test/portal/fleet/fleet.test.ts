@@ -1,5 +1,9 @@
+import { env } from 'cloudflare:workers';
 import { countByRisk } from '../../../src/extras/activity/activity.ts';
 import { findByName, listByName } from '../../../src/extras/search/search.ts';
+import { driverFigures } from '../../../src/extras/trends/drivers.ts';
+import { countEvents } from '../../../src/extras/trends/job.ts';
+import { currentSpan } from '../../../src/portal/overview/overview.tsx';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { personBefore, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';
@@ -40,13 +44,13 @@ const idOf = (table: string, sourceId: string) =>
 const foundAt = async (q: string) =>
   (await get(`/portal/search?${new URLSearchParams({ q })}`)).headers.get('location');
 
-it('lists have vehicles and drivers in the order of the alphabet', async () => {
-  expect(await named('/portal/vehicles')).toEqual(['Truck 10', 'truck 2', 'Van 1']);
+it('lists that fit on a page have vehicles and drivers in the order of their numbers', async () => {
+  expect(await named('/portal/vehicles')).toEqual(['truck 2', 'Truck 10', 'Van 1']);
   expect(await named('/portal/drivers')).toEqual(['ann', 'Ann Lee', 'Bob']);
 });
 
 it('lists find vehicles by any word of a name, a plate in any form, or a whole VIN', async () => {
-  expect(await named('/portal/vehicles?q=TRUCK')).toEqual(['Truck 10', 'truck 2']);
+  expect(await named('/portal/vehicles?q=TRUCK')).toEqual(['truck 2', 'Truck 10']);
   expect(await named('/portal/vehicles?q=10')).toEqual(['Truck 10']);
   for (const plate of ['zk', 'ZK10', 'z k-10'])
     expect(await named(`/portal/vehicles?q=${plate}`)).toEqual(['Truck 10']);
@@ -127,6 +131,58 @@ it('search finds nothing of another account, nor of a deleted connection', async
   );
   expect(await textAt('/portal/search?q=leaving')).toContain('Nothing matches');
   expect(await textAt('/portal/vehicles')).toContain('No vehicles yet');
+});
+
+it('drivers are ranked by events, and by events per 1,000 km, and told apart', async () => {
+  const them = await world();
+  const { page } = await signIn(them);
+  const day = 24 * 60;
+  const of = (name: string, km: number, events: number, from = day + 60) => [
+    driver({ sourceId: name, name: 'Ann' }),
+    trip({ sourceId: name, startedAt: minutesAgo(from), driver: name, distanceKm: km }),
+    ...Array.from({ length: events }, (_, i) =>
+      safetyEvent({
+        ...{ sourceId: `${name} ${i}`, startedAt: minutesAgo(from), driver: name, eventRisk: 4 },
+      }),
+    ),
+  ];
+  await them.send(
+    vehicle({ name: 'Truck 7' }),
+    ...of('often', 2000, 4),
+    ...of('rarely', 100, 1),
+    ...of('never', 100, 0),
+    ...of('long ago', 100, 3, 20 * day),
+  );
+  await countEvents(env);
+  const shown = async (query: string) => (await page(`/portal/drivers${query}`)).textAt('tbody tr');
+  expect(await shown('?order=rate&days=7')).toMatchObject([
+    expect.stringMatching(/Ann rarely.*Truck 7.* 1 .*10 100 km/),
+    expect.stringMatching(/Ann often.*Truck 7.* 4 .*2 2,000 km/),
+  ]);
+  expect((await shown('?order=events&days=30')).map((row) => row.slice(0, 12))).toMatchObject([
+    expect.stringContaining('Ann often'),
+    expect.stringContaining('Ann long ago'),
+    expect.stringContaining('Ann rarely'),
+  ]);
+  expect(await shown('')).toHaveLength(4);
+  expect((await shown('')).join()).toMatch(/never.*0.*0/);
+});
+
+it('a ranking of drivers reads bounded rows, however many trips and drivers there are', async () => {
+  const them = await world();
+  const { accountId } = them;
+  const own = { account_id: accountId, connection_id: them.connection.id };
+  await addRows('drivers', 20_000, (i) => ({
+    ...{ ...own, source_id: String(i), name: `Ann ${i}`, status: 1, created_at: 1, updated_at: 1 },
+  }));
+  const span = currentSpan('UTC', 7);
+  const { env: bindings, cost } = metered();
+  const ids = (await rows('select id from drivers where account_id = ? limit 50', accountId)).map(
+    ({ id }) => String(id),
+  );
+  await driverFigures(bindings, { accountId, operator: true }, span);
+  await driverFigures(bindings, { accountId, operator: true }, span, ids);
+  expect(cost.read).toBeLessThanOrEqual(500);
 });
 
 it('a page of a vehicle reads bounded rows, however many events it has', async () => {

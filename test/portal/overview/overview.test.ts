@@ -96,6 +96,7 @@ it('a period is compared with as much time before', async () => {
   );
   await countEvents(env);
   for (const [path, words] of [
+    ['/portal?days=1', '1 yesterday , none on the day before'],
     ['/portal?days=7', '1 in the last 7 days , 50% fewer than in the 7 days before'],
     ['/portal', '3 in the last 30 days , 200% more than in the 30 days before'],
     ['/portal?days=90', '4 in the last 90 days'],

@@ -1,5 +1,5 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
-import { needsAttention } from '../../core/fleet/accidents/attention.ts';
+import { needsAttention } from '../../core/fleet/lists/accident-filters.ts';
 import { firstIdAt } from '../../core/platform/db/ids.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';

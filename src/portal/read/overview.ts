@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, gte, inArray, not, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import { needsAttention } from '../../core/fleet/accidents/attention.ts';
+import { needsAttention } from '../../core/fleet/lists/accident-filters.ts';
 import type { Database } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller, isReadOnly } from '../../core/platform/db/guard.ts';
 import { hasId } from '../../core/platform/db/has-id.ts';

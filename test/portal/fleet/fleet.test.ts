@@ -112,7 +112,7 @@ it('search leads to the only match, by whatever identifies it', async () => {
 });
 
 it('search lists several by kind, and says when nothing matches', async () => {
-  expect(await named('/portal/search?q=t')).toEqual(['Truck 10', 'truck 2']);
+  expect(await named('/portal/search?q=t')).toEqual(['truck 2', 'Truck 10']);
   for (const q of ['nothing', crypto.randomUUID(), '%', '_'])
     expect(await text(`/portal/search?${new URLSearchParams({ q })}`)).toContain('Nothing matches');
 });

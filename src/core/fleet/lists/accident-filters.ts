@@ -8,6 +8,9 @@ import type { Within } from './filters.ts';
 const longestTripMs = dayMs;
 const justEndedMs = 15 * minuteMs;
 
+/** SQL for whether an accident needs attention: until somebody acknowledges or closes it. An index has those. */
+export const needsAttention = sql`dismissed = 0 and acknowledged is null and closed is null`;
+
 const among = (values: string[]) => sql`(select value from json_each(${JSON.stringify(values)}))`;
 
 /** Accidents of these vehicles, or with these VINs or those of the vehicles, which may have become known later. */

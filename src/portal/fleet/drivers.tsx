@@ -1,7 +1,7 @@
-import { listByIds, type NamedItem } from '../../extras/search/search.ts';
 import { config } from '../../core/platform/config.ts';
 import { by, type Context } from '../../core/platform/http/context.ts';
 import { counted } from '../../core/platform/text.ts';
+import { listByIds, type NamedItem } from '../../extras/search/search.ts';
 import {
   byRate,
   type DriverFigures,

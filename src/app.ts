@@ -14,6 +14,7 @@ import { evidenceOfRecords } from './extras/evidence/records.ts';
 import { evidenceRoutes } from './extras/evidence/routes.ts';
 import { externalIdRoutes } from './extras/external-ids/routes.ts';
 import { providerRoutes } from './extras/providers/routes.ts';
+import { replicaReader } from './extras/replicas/replica-reads.ts';
 import { healthRoutes, operatorRoutes } from './operator/routes.ts';
 import { pageElsewhere, portalRoutes } from './portal/routes.ts';
 import { asksForPage } from './portal/ui/failures.tsx';
@@ -42,6 +43,13 @@ app.use(
 app.use(async (c, next) =>
   /^\/(?:operator|portal|health)\b/.test(c.req.path) ? next() : withinTime(c, next),
 );
+
+app.use((c, next) => {
+  const isNewest = /\bno-cache\b/i.test(c.req.header('cache-control') ?? '');
+  const behind = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+  c.set('reader', replicaReader(c.env, isNewest, behind));
+  return next();
+});
 
 app.route('/', webhookRoutes);
 app.route('/', deliveryRoutes);

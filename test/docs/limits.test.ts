@@ -14,7 +14,7 @@ import { maxWarnings } from '../../src/core/ingest/warnings.ts';
 import { internalSuffixes, maxUrlLength } from '../../src/core/platform/address.ts';
 import { config } from '../../src/core/platform/config.ts';
 import { maxPageBytes, maxScanned } from '../../src/core/platform/db/pages.ts';
-import { allExpiredMs } from '../../src/core/platform/db/token-cache.ts';
+import { allLapsedMs } from '../../src/core/platform/db/reads.ts';
 import { dayMs, hourMs, minuteMs } from '../../src/core/platform/durations.ts';
 import { maxLargeWaiting } from '../../src/core/platform/fair-queue.ts';
 import { maxClockLeadMs, maxName } from '../../src/core/platform/fields.ts';
@@ -97,7 +97,7 @@ it('the guide has the limits that the service keeps to', () => {
     'active ingest keys of a connection': [maxIngestKeys],
     '`externalId` of a connection or vehicle': [maxExternalId],
     'name of a token': [maxName],
-    'revoking a token if [lists may lag](/docs/lists#lists-that-may-lag)': [allExpiredMs / 1000],
+    'revoking a token if [lists may lag](/docs/lists#lists-that-may-lag)': [allLapsedMs / 1000],
     'body of `POST /ingest`': [largestIngest],
     'simultaneous calls of more than 50 records, per account': [1, maxLargeWaiting],
     'new records of an account a day (UTC)': [defaultQuotas.records],

@@ -9,10 +9,10 @@ import {
 } from '../platform/db/database.ts';
 import { asCaller, type Caller, unknownAccount } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
+import { untilChecksLapse } from '../platform/db/reads.ts';
 import { accounts } from '../platform/db/schema/accounts.ts';
 import type { Quotas } from '../platform/db/schema/types.ts';
 import { openDatabase } from '../platform/db/system.ts';
-import { untilCachesExpire } from '../platform/db/token-cache.ts';
 import { dayMs } from '../platform/durations.ts';
 import { invalid, Refusal } from '../platform/errors.ts';
 import { audit } from './audit/write.ts';
@@ -93,7 +93,7 @@ export async function changeAccount(
   }));
   const [account] = rows;
   if (!account) throw invalid(unknownAccount);
-  if (status === 'suspended') await untilCachesExpire(env);
+  if (status === 'suspended') await untilChecksLapse(env);
   return account;
 }
 

@@ -6,7 +6,7 @@ import { decodePosition, encodePosition, invalidCursor } from '../platform/db/cu
 import { jsonList } from '../platform/db/database.ts';
 import { type Caller, isWithin } from '../platform/db/guard.ts';
 import { connectionIds, type Hidden, type Page, type PageQuery } from '../platform/db/pages.ts';
-import { bookmarkOf, continueFrom } from '../platform/db/replica-reads.ts';
+import { bookmarkOf, continueFrom } from '../platform/db/reads.ts';
 import { invalid } from '../platform/errors.ts';
 import { parseQuery } from '../platform/fields.ts';
 import { Limit, QueryCursor, QueryTime, rangeOf } from '../platform/query.ts';

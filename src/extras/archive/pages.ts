@@ -16,7 +16,7 @@ import {
   streamOf,
   withoutConnections,
 } from '../../core/platform/db/pages.ts';
-import { readAsCaller, usePrimary } from '../../core/platform/db/replica-reads.ts';
+import { readAsCaller, usePrimary } from '../../core/platform/db/reads.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { type ArchivedRow, newerOf } from './archived.ts';
 import { dayOf, PartGone, readAgain } from './bucket.ts';

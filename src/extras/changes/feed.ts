@@ -12,7 +12,7 @@ import {
 import { type Database, jsonList } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../../core/platform/db/guard.ts';
 import { cutScan, fitting, scan } from '../../core/platform/db/pages.ts';
-import { mayReadReplica } from '../../core/platform/db/replica-reads.ts';
+import { mayBeStale } from '../../core/platform/db/reads.ts';
 import { changes } from '../../core/platform/db/schema/fleet.ts';
 import { dayMs, hourMs } from '../../core/platform/durations.ts';
 import { invalid } from '../../core/platform/errors.ts';
@@ -53,7 +53,7 @@ export async function readChanges(
     // A client that lists everything next gets again what its replica may have lacked.
     return {
       items: [],
-      resume: cursorAt(mayReadReplica(caller) ? { seq: upTo.seq - hourMs } : upTo),
+      resume: cursorAt(mayBeStale(caller) ? { seq: upTo.seq - hourMs } : upTo),
     };
   }
 

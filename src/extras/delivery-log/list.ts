@@ -8,7 +8,7 @@ import {
 import { refuseUnless } from '../../core/platform/db/database.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
 import { cutScan } from '../../core/platform/db/pages.ts';
-import { bookmarkOf, continueFrom, readAsCaller } from '../../core/platform/db/replica-reads.ts';
+import { bookmarkOf, continueFrom, readAsCaller } from '../../core/platform/db/reads.ts';
 import { parseQuery, timestamp } from '../../core/platform/fields.ts';
 import { rangeOf } from '../../core/platform/query.ts';
 import type { Attempt } from '../../core/webhooks/deliveries/policy.ts';

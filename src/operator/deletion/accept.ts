@@ -12,9 +12,9 @@ import { recordChange } from '../../core/fleet/record-changes.ts';
 import { deleteDriverRow, takeConnection } from '../../core/fleet/remove.ts';
 import { type Database, excluded } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
+import { untilChecksLapse } from '../../core/platform/db/reads.ts';
 import { drivers, erasedDrivers } from '../../core/platform/db/schema/fleet.ts';
 import { deletions } from '../../core/platform/db/schema/jobs.ts';
-import { untilCachesExpire } from '../../core/platform/db/token-cache.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { cancelPending, removeFanOuts } from '../../core/webhooks/deliveries/cancel.ts';
 import { untilNoCallStarts } from '../../core/webhooks/deliveries/send/in-flight.ts';
@@ -49,7 +49,7 @@ export async function deleteAccount(
     suspended: suspendToDelete(db, id, name),
   });
   const done = await asCaller(env, operatorIn(id), statements, { evenIfDeleted: true });
-  const expired = untilCachesExpire(env);
+  const expired = untilChecksLapse(env);
   const ids = done.webhooks.map((webhook) => webhook.id);
   await cancelPending(env, ids);
   await expired;

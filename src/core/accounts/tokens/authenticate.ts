@@ -1,7 +1,7 @@
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
-import { asCaller, type ReplicaReads } from '../../platform/db/guard.ts';
+import { asCaller } from '../../platform/db/guard.ts';
 import { minuteMs } from '../../platform/durations.ts';
 import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
@@ -40,7 +40,7 @@ export const authenticate = (scope: Scope) =>
       throw new Refusal({ kind: 'unauthenticated' });
     const { id: tokenId, accountId, connection, connectionIds, readOnly } = token;
     const scoped = { connectionId: connection?.connectionId, connectionIds, readOnly }; // D1 compares it
-    const caller: TokenCaller = { tokenId, accountId, ...scoped, ...replicaReadsOf(c) };
+    const caller: TokenCaller = { tokenId, accountId, ...scoped, reader: c.get('reader') };
     const check = () => asCaller(c.env, caller, () => []);
     const isScope = scope === (connection ? 'ingest' : 'api');
     if (!isScope || (readOnly && !/^(?:GET|HEAD)$/.test(c.req.method))) {
@@ -61,13 +61,6 @@ export const limitActions = createMiddleware<App>(async (c, next) => {
   await limit(c.env, 'ACCOUNT_ACTION_LIMIT', c.get('caller').accountId);
   await next();
 });
-
-/** From the nearest replica, unless the request asks for the newest data. */
-function replicaReadsOf(c: Context): { replicaReads?: ReplicaReads } {
-  if (!config(c.env).readReplicas) return {};
-  const primary = /\bno-cache\b/i.test(c.req.header('cache-control') ?? '');
-  return { replicaReads: { primary, behind: (work) => c.executionCtx.waitUntil(work) } };
-}
 
 /** A credential, if it exists. One that is not `ours` is nearly always junk: its address is limited first. */
 async function findCredential(c: Context, hash: string, ours: boolean) {

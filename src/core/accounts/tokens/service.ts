@@ -11,9 +11,9 @@ import {
 } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
+import { untilChecksLapse } from '../../platform/db/reads.ts';
 import { accounts, connections, tokens } from '../../platform/db/schema/accounts.ts';
 import { openDatabase } from '../../platform/db/system.ts';
-import { untilCachesExpire } from '../../platform/db/token-cache.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
 import { TextLists } from '../../platform/fields.ts';
@@ -208,7 +208,7 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
   if (!row) throw invalid('Unknown token');
   const { hash, ...token } = row;
   // `/ingest` checks its key on the primary in the transaction that writes: no cache to wait for.
-  const expired = token.scope === 'api' ? untilCachesExpire(env) : undefined;
+  const expired = token.scope === 'api' ? untilChecksLapse(env) : undefined;
   await Promise.all([forgetTokens(env, [hash]), expired]);
   return token;
 }

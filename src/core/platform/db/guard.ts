@@ -23,7 +23,7 @@ export type Caller = {
   /** What is written with every change of this caller, or refuses it. */
   alongside?: (db: Database) => Statement;
 } & (
-  | (KnownScope & { tokenId: string; check?: PassedCheck; replicaReads?: ReplicaReads })
+  | (KnownScope & { tokenId: string; check?: PassedCheck; reader?: Reader | undefined })
   | { operator: true }
   | { credential: Credential; needs?: Role | undefined } // the minimum role; any if missing
 );
@@ -53,14 +53,21 @@ export type KnownScope = {
 /** That a token has been checked, and when it was last used, in milliseconds since 1970; 0: never. */
 export type PassedCheck = { lastUsedAt: number };
 
-/** How the lists of a request may be read from replicas: see `readAsCaller`. */
-export type ReplicaReads = {
-  /** Whether to read only the primary: on request, or because a replica failed. */
-  primary: boolean;
-  /** How much of the database the reader has seen. */
-  bookmark?: string;
-  /** Continues work after the reply. */
-  behind: (work: Promise<unknown>) => void;
+/** How the lists of a request are read where that is not as usual: from a replica of the database. */
+export type Reader = {
+  /** @throws Refusal: as `asCaller`; never because of a replica alone */
+  read<const S extends Statements>(
+    env: Env,
+    caller: Caller,
+    statements: (db: Database) => S,
+    connectionId?: string,
+  ): Promise<Results<S>>;
+  /** Reads nothing older than what the reader has seen, as a bookmark says. */
+  continueFrom(bookmark: string): void;
+  /** The bookmark of what was read; undefined before. */
+  bookmark(): string | undefined;
+  /** Reads the newest data for the rest of the request. Returns false if it does so already. */
+  usePrimary(): boolean;
 };
 
 /**

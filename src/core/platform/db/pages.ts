@@ -5,7 +5,7 @@ import { beyond, type Database, direction as directionOf } from './database.ts';
 import type { Caller } from './guard.ts';
 import { connectionsBeingDeleted, isWithin } from './guard.ts';
 import { hasIdIn } from './has-id.ts';
-import { readAsCaller } from './replica-reads.ts';
+import { readAsCaller } from './reads.ts';
 
 export type PageQuery = {
   table: SQLiteTable;

@@ -1,7 +1,7 @@
 import type { Context as HonoContext } from 'hono';
 import { routePath } from 'hono/route';
 import { versionHeader } from '../cells.ts';
-import type { Caller } from '../db/guard.ts';
+import type { Caller, Reader } from '../db/guard.ts';
 import { newId } from '../db/ids.ts';
 import { Refusal } from '../errors.ts';
 import { log } from '../log.ts';
@@ -13,6 +13,8 @@ export type App = {
     requestId: string;
     /** Set once the request is authenticated. */
     caller: Caller;
+    /** How the lists of this request are read, where that is not as usual. */
+    reader?: Reader | undefined;
     /** On `/ingest`: the number of records by result, for the log. */
     records?: { accepted: number; unchanged: number; rejected: number };
     /** In a router: the cell that was asked last. */

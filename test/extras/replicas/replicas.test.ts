@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { encodePosition } from '../../../src/core/platform/db/cursor.ts';
-import { allExpiredMs, cacheTtlMs } from '../../../src/core/platform/db/token-cache.ts';
+import { allLapsedMs, trustedMs } from '../../../src/core/platform/db/reads.ts';
 import { dayMs } from '../../../src/core/platform/durations.ts';
 import { emptyArchive, insertTrips, move } from '../../support/archive.ts';
 import { vehicle } from '../../support/records.ts';
@@ -39,7 +39,7 @@ describe('a list', () => {
     here.forget();
     expect(names(await vehicles())).toEqual(['One']);
     expect(here.ran).toEqual({ primary: 0, replica: 1 });
-    await scheduler.wait(cacheTtlMs / 2);
+    await scheduler.wait(trustedMs / 2);
     here.forget();
     await vehicles();
     await vehicles();
@@ -198,29 +198,29 @@ describe('revoking', () => {
     const revokedAt = () => value('select revoked_at from tokens where id = ?', us.tokenId);
     await expect.poll(revokedAt).toBeTruthy();
     expect((await vehicles()).status).toBe(200); // nobody has been told yet
-    expect(await timed(() => revoked)).toBeGreaterThan(cacheTtlMs - 500);
+    expect(await timed(() => revoked)).toBeGreaterThan(trustedMs - 500);
     expect((await vehicles()).status).toBe(401);
-    expect(await timed(() => revoke(us.tokenId))).toBeGreaterThanOrEqual(allExpiredMs - 5); // nor if somebody else was first
+    expect(await timed(() => revoke(us.tokenId))).toBeGreaterThanOrEqual(allLapsedMs - 5); // nor if somebody else was first
   });
 
   it('of an account waits too: suspending, and deleting', async () => {
     const path = `/operator/accounts/${us.accountId}`;
     const suspend = () => here.call('PATCH', path, operators, { status: 'suspended' });
-    expect(await timed(suspend)).toBeGreaterThanOrEqual(allExpiredMs - 5);
+    expect(await timed(suspend)).toBeGreaterThanOrEqual(allLapsedMs - 5);
     const activate = () => here.call('PATCH', path, operators, { status: 'active' });
-    expect(await timed(activate)).toBeLessThan(cacheTtlMs / 2);
+    expect(await timed(activate)).toBeLessThan(trustedMs / 2);
     const remove = () =>
       here.call('POST', `${path}/deletion`, operators, { name: 'Acme Insurance' });
-    expect(await timed(remove)).toBeGreaterThanOrEqual(allExpiredMs - 5);
+    expect(await timed(remove)).toBeGreaterThanOrEqual(allLapsedMs - 5);
     expect((await vehicles()).status).toBe(403);
   });
 
   it('of an ingest key waits for nobody, and of any without replicas', async () => {
     const ingest = "select id from tokens where account_id = ? and scope = 'ingest'";
     const id = await value<string>(ingest, us.accountId);
-    expect(await timed(() => revoke(id))).toBeLessThan(cacheTtlMs / 2);
+    expect(await timed(() => revoke(id))).toBeLessThan(trustedMs / 2);
     expect(await timed(() => operator.delete(`/operator/tokens/${us.tokenId}`))).toBeLessThan(
-      cacheTtlMs / 2,
+      trustedMs / 2,
     );
   });
 });

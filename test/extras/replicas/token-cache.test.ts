@@ -1,12 +1,9 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import {
-  cacheTtlMs,
-  newTokenCache,
-  untilCachesExpire,
-} from '../../../../src/core/platform/db/token-cache.ts';
-import { Refusal } from '../../../../src/core/platform/errors.ts';
-import { virtualTime } from '../../../support/runtime/virtual-time.ts';
+import { trustedMs, untilChecksLapse } from '../../../src/core/platform/db/reads.ts';
+import { Refusal } from '../../../src/core/platform/errors.ts';
+import { newTokenCache } from '../../../src/extras/replicas/token-cache.ts';
+import { virtualTime } from '../../support/runtime/virtual-time.ts';
 
 const replicated: Env = { ...env, READ_REPLICAS: 'true' } as Env; // wrangler.toml leaves it out
 const token = 'a token';
@@ -63,7 +60,7 @@ async function play(story: Story, waits = true): Promise<List[]> {
     await time.sleep(revocation.at + revocation.out);
     revoked = time.now();
     await time.sleep(revocation.back);
-    if (waits) await untilCachesExpire(replicated, (ms) => time.sleep(ms / revocation.rate));
+    if (waits) await untilChecksLapse(replicated, (ms) => time.sleep(ms / revocation.rate));
     await time.sleep(revocation.reply);
     replied = time.now();
   };
@@ -132,8 +129,8 @@ async function steadily(everyMs: number, count: number) {
 it('a token in steady use waits for the primary once, and is checked again behind the replies', async () => {
   const { took, checks } = await steadily(400, 100);
   expect(took.map((each) => each > 2).lastIndexOf(true)).toBe(0);
-  expect(checks).toBeGreaterThanOrEqual(40_000 / cacheTtlMs);
-  expect(checks).toBeLessThanOrEqual(1 + 40_000 / (cacheTtlMs / 2));
+  expect(checks).toBeGreaterThanOrEqual(40_000 / trustedMs);
+  expect(checks).toBeLessThanOrEqual(1 + 40_000 / (trustedMs / 2));
 });
 
 describe('a cached check', () => {
@@ -158,7 +155,7 @@ describe('a cached check', () => {
     const cache = newTokenCache(() => now);
     now = 0;
     expect(await waits(cache)).toBe(true);
-    now = cacheTtlMs / 2;
+    now = trustedMs / 2;
     expect(await waits(cache, check)).toBe(false);
     expect(await waits(cache)).toBe(expected);
   });

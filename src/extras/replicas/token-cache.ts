@@ -1,19 +1,5 @@
-import { config } from '../config.ts';
-import { Refusal } from '../errors.ts';
-
-/** How long a passed check is cached, in milliseconds since before it was sent. */
-export const cacheTtlMs = 2000;
-
-/** When every check from before a revocation has expired; a twentieth more for imprecise clocks. */
-export const allExpiredMs = 1.05 * cacheTtlMs;
-
-/** Returns once no isolate has a cached check of a credential that was just revoked. */
-export async function untilCachesExpire(
-  env: Env,
-  wait = (ms: number) => scheduler.wait(ms),
-): Promise<void> {
-  if (config(env).readReplicas) await wait(allExpiredMs);
-}
+import { trustedMs } from '../../core/platform/db/reads.ts';
+import { Refusal } from '../../core/platform/errors.ts';
 
 /** A passed check: when it was sent, the token last used, and a renewal under way. */
 type CachedCheck = { sentAt: number; lastUsedAt: number; renewing: boolean };
@@ -58,13 +44,13 @@ export function newTokenCache(clock: () => number = Date.now, most = 10_000) {
   ): Promise<{ lastUsedAt: number; result: T }> => {
     const found = cached.get(tokenId);
     const age = found ? clock() - found.sentAt : -1; // negative as well where the clock was set back
-    if (!found || age < 0 || age >= cacheTtlMs) {
+    if (!found || age < 0 || age >= trustedMs) {
       const [lastUsedAt, result] = await Promise.all([check(tokenId, ask, true), read()]);
       return { lastUsedAt, result };
     }
     const { lastUsedAt } = found;
     found.lastUsedAt = clock();
-    if (age >= cacheTtlMs / 2 && !found.renewing) {
+    if (age >= trustedMs / 2 && !found.renewing) {
       found.renewing = true;
       behind(check(tokenId, ask, false).catch(() => {})); // it expires, or is dropped
     }

@@ -96,13 +96,16 @@ it('where no county is known, the map goes out until something on it is named', 
   await until('a country is there to see', async () => (await colors()).includes(border));
 });
 
-it('coordinates lead to a detailed map, and can be copied', async () => {
+it('a place leads to the maps that people have, and its coordinates can be copied', async () => {
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   await page.goto(stack.baseUrl + accident);
-  const link = page.getByRole('link', { name: '40.20000, −77.00000' });
-  expect(await link.getAttribute('href')).toBe(
+  const maps = page.getByRole('list', { name: 'Open in' }).getByRole('link');
+  expect(await maps.evaluateAll((all) => all.map((one) => one.getAttribute('href')))).toEqual([
+    'https://www.google.com/maps/search/?api=1&query=40.2,-77',
+    'https://maps.apple.com/?ll=40.2,-77&q=40.2,-77',
     'https://www.openstreetmap.org/?mlat=40.2&mlon=-77#map=16/40.2/-77',
-  );
+  ]);
+  for (const link of await maps.all()) expect(await link.getAttribute('rel')).toBe('noreferrer');
   await page.getByRole('button', { name: 'Copy' }).click();
   await page.getByText('Copied').waitFor();
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe('40.2, -77');

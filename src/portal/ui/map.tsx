@@ -70,23 +70,37 @@ export const placeName = (place: MapPlace): string => place.address || coordinat
 /** The name of a place in a table: the provider's address, otherwise coordinates to about 100 metres. */
 export const shortPlaceName = (place: MapPlace): string => place.address || coordinates(place, 3);
 
-/** The provider's address, and below it the coordinates: to copy, and to be seen on a detailed map. */
+/** The provider's address, below it the coordinates to copy, and links to the maps that people have. */
 export const FullPlace = ({ place }: { place: MapPlace }) => {
   const { latitude, longitude, address } = place;
   return (
     <>
       {address}
       {address && <br />}
-      <a
-        href={`https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}#map=16/${latitude}/${longitude}`}
-        rel="noreferrer"
-        title="See it on OpenStreetMap"
-      >
-        {coordinates(place)}
-      </a>{' '}
-      <CopyButton text={`${latitude}, ${longitude}`} small />
+      {coordinates(place)} <CopyButton text={`${latitude}, ${longitude}`} small />
+      <ul class="sub flex flex-wrap gap-x-3" aria-label="Open in">
+        {mapsOf(place).map(([name, href]) => (
+          <li>
+            <a href={href} rel="noreferrer">
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
     </>
   );
+};
+
+const mapsOf = ({ latitude, longitude }: MapPlace): [name: string, href: string][] => {
+  const at = `${latitude},${longitude}`;
+  return [
+    ['Google Maps', `https://www.google.com/maps/search/?api=1&query=${at}`],
+    ['Apple Maps', `https://maps.apple.com/?ll=${at}&q=${at}`],
+    [
+      'OpenStreetMap',
+      `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}#map=16/${latitude}/${longitude}`,
+    ],
+  ];
 };
 
 /** "40.21502, −77.18934": latitude and longitude, to about a metre, or to fewer digits. */

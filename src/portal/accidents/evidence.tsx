@@ -70,7 +70,7 @@ export const EvidencePanel = ({ eventId, files }: { eventId: string; files: Evid
         </>
       }
     >
-      {files.map((file) => (
+      {files.toSorted(byUse).map((file) => (
         <figure class="grid gap-1">
           {file.state === 'stored' && <Shown file={file} src={`${path}/${file.id}`} />}
           <figcaption class="sub">
@@ -80,7 +80,11 @@ export const EvidencePanel = ({ eventId, files }: { eventId: string; files: Evid
             {file.bytes && `, ${sizeInWords(file.bytes)}`}
             {file.state === 'waiting' &&
               `: being copied.${file.reason ? ` ${file.reason}; we will retry.` : ''}`}
-            {file.state === 'missed' && <State mood="warn">Missed: {file.reason}</State>}
+            {file.state === 'missed' && [
+              ': ',
+              <State mood="warn">Missed</State>,
+              ` ${file.reason}`,
+            ]}
           </figcaption>
         </figure>
       ))}
@@ -88,6 +92,11 @@ export const EvidencePanel = ({ eventId, files }: { eventId: string; files: Evid
     </Panel>
   );
 };
+
+/** What can be looked at comes first, and what was missed last. */
+const byUse = (a: EvidenceFile, b: EvidenceFile): number =>
+  uses.indexOf(a.state) - uses.indexOf(b.state);
+const uses: EvidenceFile['state'][] = ['stored', 'waiting', 'missed'];
 
 const last = (files: EvidenceFile[]): string =>
   files

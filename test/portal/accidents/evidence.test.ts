@@ -41,11 +41,13 @@ it('the page of an accident plays its videos, shows its photos, and says what is
   const text = await ann.textAt(path);
   for (const said of [
     'Video, Road,',
-    'Missed: The file is no video of a known type',
+    'Missed The file is no video of a known type',
     'being copied. The server returned 503; we will retry.',
     'All of it will be deleted by',
   ])
     expect(text).toContain(said);
+  const order = ['Photo, Cab', 'being copied.', 'Missed'].map((said) => text.indexOf(said));
+  expect(order).toEqual(order.toSorted((a, b) => a - b));
   const shown = await ann.get(of('video'));
   expect(Object.fromEntries(shown.headers)).toMatchObject({
     'content-disposition': expect.stringMatching(/^inline/),

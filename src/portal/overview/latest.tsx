@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { counted } from '../../core/platform/text.ts';
+import { cappedCount, counted } from '../../core/platform/text.ts';
 import { maxCounted } from '../read/attention.ts';
 import type { LatestEvent, UnattendedAccident } from '../read/overview.ts';
 import { Empty, EventState, Level, Panel } from '../ui/parts.tsx';
@@ -25,7 +25,7 @@ export const UnattendedAccidents = ({
     }
     side={
       <a href={accidents.length > 0 ? '/portal/accidents?state=open' : '/portal/accidents'}>
-        All accidents
+        {count > accidents.length ? `See all ${cappedCount(count, maxCounted)}` : 'All accidents'}
       </a>
     }
   >
@@ -39,12 +39,12 @@ export const UnattendedAccidents = ({
       <ul class="rows mt-2">
         {accidents.map(({ id, eventTime, notificationLevel, vehicleName, vin, tsp, address }) => (
           <Row stacked mark={<Level level={notificationLevel} />} at={eventTime}>
-            <a class="cover break-words" href={accidentPath({ eventId: id })}>
+            <a class="cover" href={accidentPath({ eventId: id })}>
               {[vehicleName ?? (vin ? `VIN ${vin}` : 'Unknown vehicle'), address]
                 .filter(Boolean)
                 .join(', ')}
             </a>
-            <p class="sub break-words">
+            <p class="sub">
               {stages[notificationLevel - 1]} {tsp}
             </p>
           </Row>
@@ -118,10 +118,10 @@ const Events = ({
         mark={<EventState eventRisk={risk} withdrawn={withdrawn} named={false} />}
         at={startedAt}
       >
-        <a class="cover break-words" href={eventPath({ id, startedAt })}>
+        <a class="cover" href={eventPath({ id, startedAt })}>
           {namesIn(types).join(', ')}
         </a>{' '}
-        <span class="sub break-words">
+        <span class="sub">
           {[vehicleName, ...(withProvider ? [address, tsp] : [])].filter(Boolean).join(' · ')}
         </span>
       </Row>

@@ -165,7 +165,7 @@ const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number)
     from ${ailingWebhooks(sql`${accountId}`, now)}
     order by paused desc, w.created_at limit ${maxShown}`);
 
-const latestShown = { accidents: 4, high: 3, arrivals: 6 };
+const latestShown = { accidents: 5, high: 3, arrivals: 6 };
 
 /** How many connections, oldest first, are read for the latest events. */
 const maxConnections = 100;

@@ -86,6 +86,22 @@ it('events are counted when they come, late ones by a job, and lead to lists', a
   expect(leads.join()).toMatch(/events\?from=[\d-]+&to=[\d-]+&vehicle=[\da-f-]{36}&risk=4/);
 });
 
+it('of many open accidents the newest are shown, and a link says how many there are', async () => {
+  await us.send(vehicle());
+  const crashes = (count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      accident({ sourceId: `crash-${i}`, eventTime: ago((i + 1) * hourMs) }),
+    );
+  await us.send(...crashes(5));
+  const open = async () => {
+    const { textAt } = await page('/portal');
+    return [...textAt('#open-now header'), textAt('#open-now li').length];
+  };
+  expect(await open()).toEqual(['5 open accidents All accidents', 5]);
+  await us.send(...crashes(7));
+  expect(await open()).toEqual(['7 open accidents See all 7', 5]);
+});
+
 it('a period is compared with as much time before', async () => {
   const send = us.connector.send;
   await send(vehicle());

@@ -9,13 +9,7 @@ import { countByRisk, maxRisksCounted, type RiskCount } from '../../extras/activ
 import { setVehicleExternalId } from '../../extras/external-ids/external-ids.ts';
 import * as named from '../read/named-lists.ts';
 import { RiskChart } from '../ui/chart.tsx';
-import {
-  column,
-  eventColumns,
-  modelOf,
-  narrowAccidentColumns,
-  tripColumns,
-} from '../ui/columns.tsx';
+import { accidentColumnsOf, column, eventColumns, modelOf, tripColumns } from '../ui/columns.tsx';
 import { ExternalIdPanel, savesExternalId } from '../ui/external-id.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../ui/map.tsx';
@@ -82,7 +76,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
         <TablePanel
           title="Latest accidents"
           side={<a href={`/portal/accidents?${of}=${id}`}>All accidents</a>}
-          columns={narrowAccidentColumns}
+          columns={accidentColumnsOf(of)}
           items={accidents}
         />
         <PerDay history={history} />

@@ -40,7 +40,12 @@ export const column = {
   phone: { ...text('Phone', 'phone'), look: 'nowrap' },
   email: text('Email', 'email'),
   connection: text('Connection', 'connectionName'),
-  vehicle: { ...text('Vehicle', 'vehicleName'), look: 'md:min-w-24' },
+  vehicle: text('Vehicle', 'vehicleName'),
+  knownVehicle: {
+    head: 'Vehicle',
+    cell: ({ vehicleName }: { vehicleName?: string | null }) =>
+      vehicleName ?? <span class="sub">Unknown</span>,
+  },
   driver: {
     head: 'Driver',
     cell: (item: Parameters<typeof records.DriverName>[0]) =>
@@ -78,9 +83,7 @@ export const column = {
   incident: {
     head: 'Incident',
     href: records.eventPath,
-    // A line ends between types only.
-    cell: ({ translatedIncidentTypes }: NamedEvent) =>
-      translatedIncidentTypes.map((type) => type.replaceAll(' ', '\u00a0')).join(', '),
+    cell: ({ translatedIncidentTypes }: NamedEvent) => translatedIncidentTypes.join(', '),
   },
   started: time('Time', 'startedAt'),
 };
@@ -131,7 +134,7 @@ export const tripColumns: Column<NamedTrip>[] = [
     ),
     more: records.routeOf,
   },
-  { head: 'Vehicle', cell: ({ vehicleName }) => vehicleName ?? <span class="sub">Unknown</span> },
+  column.knownVehicle,
   ...[column.driver, column.distance, column.duration],
 ];
 
@@ -158,10 +161,17 @@ export const accidentColumns: Column<Accident>[] = [
   time('Time', 'eventTime'),
 ];
 
-/** The columns where only half a page is theirs. */
-export const narrowAccidentColumns = accidentColumns.filter(({ head }) =>
-  ['Vehicle', 'State', 'Level', 'Place', 'Time'].includes(head),
-);
+/** The columns of accidents on the page of a vehicle or driver. */
+export const accidentColumnsOf = (of: 'vehicle' | 'driver'): Column<Accident>[] => [
+  {
+    head: 'Accident',
+    href: records.accidentPath,
+    cell: ({ eventTime }) => <Time at={eventTime} />,
+    more: ({ location }) => shortPlaceName(location),
+  },
+  ...accidentColumns.filter(({ head }) => ['State', 'Level'].includes(head)),
+  of === 'vehicle' ? column.driver : column.knownVehicle,
+];
 
 function ReportLink(accident: Accident) {
   const { reportUrl, reportReady, tSP } = accident;

@@ -92,6 +92,14 @@ it.each([
   expect(await named(`/portal/trips?${query}`)).toHaveLength(count);
 });
 
+it('the page of a vehicle has its accidents without its name in each row', async () => {
+  await us.send(accident({ sourceId: 'of-truck-2', vin: 'VIN2', eventTime: minutesAgo(7) }));
+  const path = `/portal/vehicles/${await idOf('vehicles', 'truck-1')}`;
+  const [row] = (await page(path)).textAt('section[aria-labelledby=latest-accidents] tbody tr');
+  expect(row).toMatch(/39\.739, −104\.990 Needs attention Level 1/);
+  expect(row).not.toContain('truck 2');
+});
+
 it('a trip has the events of its vehicle meanwhile', async () => {
   expect(await named(`/portal/trips/${await idOf('trips', 'trip-1')}`)).toEqual(['Smoking']);
 });

@@ -12,8 +12,8 @@ import { type Offered, offered } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
 import { type RecordList, recordFile, recordPage } from '../ui/list.tsx';
 import { FullPlace } from '../ui/map.tsx';
-import { EventState, riskOptions } from '../ui/parts.tsx';
-import { fact, factsOf, idIn, MapAndFacts, pointsOf, timeIn } from '../ui/records.tsx';
+import { EventState, Facts, Panel, riskOptions } from '../ui/parts.tsx';
+import { fact, factsOf, idIn, MapPanel, pointsOf, timeIn } from '../ui/records.tsx';
 import { Clock, FullTime, spanInWords } from '../ui/time.tsx';
 import { WhoWasNotified } from './notified.tsx';
 
@@ -41,7 +41,7 @@ const events = {
       ...[column.incident, column.risk, column.vehicle, column.driver, column.place, column.speed],
       {
         head: 'Source',
-        look: 'sub md:min-w-20',
+        look: 'sub',
         cell: ({ connectionId, tSP }) => nameOf(connections, connectionId) ?? tSP,
       },
       { ...column.started, cell: ({ startedAt }) => <Clock at={startedAt} /> },
@@ -84,39 +84,45 @@ export async function detail(c: Context) {
       above: [{ href: '/portal/events', name: 'Safety events' }],
     },
     <div class="cols cols-3-2">
-      <WhoWasNotified {...notified} />
-      <MapAndFacts
-        label="Map of the event"
-        points={pointsOf([event]).map((point) => ({ ...point, here: true }))}
-        facts={[
-          [
-            'Place',
-            event.location ? (
-              <FullPlace place={event.location} />
-            ) : (
-              <span class="sub">Not given</span>
+      <div class="stack">
+        <MapPanel
+          label="Map of the event"
+          points={pointsOf([event]).map((point) => ({ ...point, here: true }))}
+        />
+        <WhoWasNotified {...notified} />
+      </div>
+      <Panel title="Facts" hidden body="pt-4">
+        <Facts
+          facts={[
+            [
+              'Place',
+              event.location ? (
+                <FullPlace place={event.location} />
+              ) : (
+                <span class="sub">Not given</span>
+              ),
+            ],
+            ...factsOf(event, column.speed),
+            [
+              'Lasted',
+              event.endedAt && spanInWords(Date.parse(event.endedAt) - Date.parse(event.startedAt)),
+            ],
+            ['Type', <Types event={event} />],
+            ...factsOf(
+              about,
+              fact.vehicle,
+              column.vehicleVin,
+              fact.driver,
+              fact.trip,
+              fact.source,
+              fact.received,
             ),
-          ],
-          ...factsOf(event, column.speed),
-          [
-            'Lasted',
-            event.endedAt && spanInWords(Date.parse(event.endedAt) - Date.parse(event.startedAt)),
-          ],
-          ['Type', <Types event={event} />],
-          ...factsOf(
-            about,
-            fact.vehicle,
-            column.vehicleVin,
-            fact.driver,
-            fact.trip,
-            fact.source,
-            fact.received,
-          ),
-          ['Event ID', <code class="text-xs">{event.id}</code>],
-          // Only people who may see webhooks' URLs in full see email addresses.
-          ['Recipients', maySeeAll && recipients.join(', ')],
-        ]}
-      />
+            ['Event ID', <code class="text-xs">{event.id}</code>],
+            // Only people who may see webhooks' URLs in full see email addresses.
+            ['Recipients', maySeeAll && recipients.join(', ')],
+          ]}
+        />
+      </Panel>
     </div>,
   );
 }

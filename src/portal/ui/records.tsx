@@ -130,6 +130,14 @@ export const fact = {
 export const factsOf = <T,>(item: T, ...columns: Column<T>[]): FactList =>
   columns.map(({ head, cell }) => [head, cell(item)]);
 
+/** A map on its own, if there are points. */
+export const MapPanel = (props: Parameters<typeof PlaceMap>[0]) =>
+  props.points.length > 0 && (
+    <Panel title="Place" hidden>
+      <PlaceMap {...props} />
+    </Panel>
+  );
+
 /** A record on a map, if there are points, and its properties. */
 export const MapAndFacts = (props: {
   label: string;

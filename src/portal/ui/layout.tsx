@@ -9,6 +9,7 @@ import type { Session } from '../read/session.ts';
 import { versionPath } from '../session/page-version.ts';
 import { mayGo } from '../session/rights.ts';
 import { watchedBy } from '../session/session.ts';
+import { Breakable } from './breakable.tsx';
 import { Icon, PostForm, roleNames } from './buttons.tsx';
 import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
 import { Note } from './parts.tsx';
@@ -61,7 +62,6 @@ export async function page(
     mapStyle: failure ? undefined : config(c.env).mapStyleUrl,
     shownAgain,
   };
-  const isSettings = c.req.path.startsWith(`${settings.href}/`);
   const isTab = settings.tabs.some(({ href, name }) => href === c.req.path && name === head.title);
   const inside = (
     <>
@@ -76,8 +76,11 @@ export async function page(
           nothing, and its people see in the audit log that you were here.
         </Note>
       )}
-      {isSettings && <SettingsTabs path={c.req.path} isTab={isTab} />}
-      {!isTab && <PageHead head={head} />}
+      {isTab ? (
+        <SettingsTabs path={c.req.path} />
+      ) : (
+        <PageHead head={{ above: settingsAbove(c.req.path), ...head }} />
+      )}
       {content}
     </>
   );
@@ -121,19 +124,23 @@ export async function page(
 const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head }) => (
   <header class="page-head">
     <div>
-      {above && (
+      {above && above.length > 0 && (
         <nav class="crumbs" aria-label="Breadcrumb">
           <ol>
             {above.map(({ href, name }) => (
               <li>
-                <a href={href}>{name}</a>
+                <a href={href}>
+                  <Breakable text={name} />
+                </a>
               </li>
             ))}
           </ol>
         </nav>
       )}
       <div class="title-row">
-        <h1>{title}</h1>
+        <h1>
+          <Breakable text={title} />
+        </h1>
         <span class="contents" id="state-now" data-live>
           {state}
         </span>
@@ -144,13 +151,16 @@ const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head
   </header>
 );
 
-/** The tabs of the settings, under a title of their own, or above that of a page within one. */
-const SettingsTabs = ({ path, isTab }: { path: string; isTab: boolean }) => {
+/** The tab of the settings that a page is within, to be above its title. */
+const settingsAbove = (path: string) => settings.tabs.filter(({ href }) => isWithin(path, href));
+
+/** The settings' title, and their tabs below it. */
+const SettingsTabs = ({ path }: { path: string }) => {
   const { mayGo } = useContext(PageReader);
   const tabs = settings.tabs.filter(({ href }) => mayGo('GET', href));
   return (
     <header>
-      {isTab && <h1>Settings</h1>}
+      <h1>Settings</h1>
       <nav class="tabs-line" aria-label="Settings">
         {tabs.map(({ href, name }) => (
           <a href={href} aria-current={currentOf(path, href)}>

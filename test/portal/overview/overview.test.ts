@@ -97,9 +97,9 @@ it('of many open accidents the newest are shown, and a link says how many there 
     const { textAt } = await page('/portal');
     return [...textAt('#open-now header'), textAt('#open-now li').length];
   };
-  expect(await open()).toEqual(['5 open accidents All accidents', 5]);
+  expect(await open()).toEqual(['5 accidents need attention All accidents', 5]);
   await us.send(...crashes(7));
-  expect(await open()).toEqual(['7 open accidents See all 7', 5]);
+  expect(await open()).toEqual(['7 accidents need attention See all 7', 5]);
 });
 
 it('a period is compared with as much time before', async () => {

@@ -20,7 +20,10 @@ const piecesOf = (part: Node): string[] => {
 
 /** A page's HTML as people read it and fill it in. */
 export function pageIn(html: string) {
-  const root = parse(html, { blockTextElements: { script: true, style: true } });
+  // Where a line may end is no space.
+  const root = parse(html.replaceAll('<wbr/>', ''), {
+    blockTextElements: { script: true, style: true },
+  });
   const all = (selector: string) => root.querySelectorAll(selector);
   const textAt = (selector: string) => all(selector).map(textIn);
   return {

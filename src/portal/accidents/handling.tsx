@@ -87,6 +87,6 @@ export const HandlingPanel = ({ accident, people }: { accident: Accident; people
 const By = ({ handled: { at, by, note } }: { handled: NonNullable<Accident['closed']> }) => (
   <>
     by {by}, <Time at={at} />
-    {note && <p class="break-words">{note}</p>}
+    {note && <p>{note}</p>}
   </>
 );

@@ -1,6 +1,7 @@
 import { type Context, seeOther } from '../../core/platform/http/context.ts';
 import { findReport } from '../../extras/providers/report.ts';
 import type { Accident } from '../read/named-lists.ts';
+import { Breakable } from '../ui/breakable.tsx';
 import { Panel, State } from '../ui/parts.tsx';
 import { accidentPath, reportPath } from '../ui/records.tsx';
 import { done } from '../ui/submit.ts';
@@ -33,7 +34,9 @@ export const Report = ({ accident }: { accident: Accident }) => {
           <a href={reportPath(accident)} rel="noreferrer">
             Accident report
           </a>{' '}
-          <span class="sub">Opens at {new URL(reportUrl).host}</span>
+          <span class="sub">
+            Opens at <Breakable text={new URL(reportUrl).host} />
+          </span>
         </>
       ) : (
         <p class="sub">{reportReady ? `${tSP} has the report, but provides no link.` : missing}</p>

@@ -17,6 +17,7 @@ import {
 import { connectorOf } from '../../extras/providers/registry.ts';
 import { type PullStatus, pullStatus } from '../../extras/providers/status.ts';
 import { withCell } from '../../people/secrets.ts';
+import { Breakable } from '../ui/breakable.tsx';
 import { LinkButton, MoreActions, PostButton, Submit } from '../ui/buttons.tsx';
 import { ExternalIdPanel } from '../ui/external-id.tsx';
 import { drawn, line } from '../ui/fields.tsx';
@@ -135,7 +136,14 @@ const Details = ({ connection, pull }: Both) => (
           'Next pull',
           pull?.nextAt && (pull.nextAt <= Date.now() ? 'Now' : <Time at={pull.nextAt} />),
         ],
-        ['API', pull && <code>{new URL(pull.baseUrl).host}</code>],
+        [
+          'API',
+          pull && (
+            <code>
+              <Breakable text={new URL(pull.baseUrl).host} />
+            </code>
+          ),
+        ],
         ['Name in deliveries', connection.tsp],
         [
           'Held back',

@@ -159,13 +159,11 @@ const Title = (listed: Listed) => (
     <span class="tile" aria-hidden="true">
       {listed.connection.tsp.charAt(0).toUpperCase()}
     </span>
-    <span class="min-w-0 md:min-w-28">
-      <a class="cover wrap-anywhere" href={pathOf(listed.connection)}>
+    <span class="min-w-0">
+      <a class="cover" href={pathOf(listed.connection)}>
         {connectionName(listed.connection)}
       </a>
-      {listed.connection.name && (
-        <span class="sub block wrap-anywhere">{listed.connection.tsp}</span>
-      )}
+      {listed.connection.name && <span class="sub block">{listed.connection.tsp}</span>}
     </span>
   </span>
 );
@@ -173,7 +171,7 @@ const Title = (listed: Listed) => (
 const HealthAndRepair = (listed: Listed) => (
   <>
     <Health health={listed.health} />
-    {listed.health.note && <p class="sub mt-1 max-w-sm wrap-anywhere">{listed.health.note}</p>}
+    {listed.health.note && <p class="sub mt-1 max-w-sm">{listed.health.note}</p>}
     {listed.pull?.state === 'refused' && (
       <div class="mt-3">
         <LinkButton

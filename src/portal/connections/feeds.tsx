@@ -41,7 +41,7 @@ const FeedState = ({
       <State mood={problem.isFailing ? 'bad' : 'warn'}>
         {problem.isFailing ? 'Failing' : 'Retrying'}
       </State>
-      <p class="sub mt-1 max-w-md wrap-anywhere">{problem.advice}</p>
+      <p class="sub mt-1 max-w-md">{problem.advice}</p>
       <p class="sub">
         Since <Time at={problem.since} />. Next try at <Time at={problem.nextAt} />.
       </p>

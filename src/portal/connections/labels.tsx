@@ -48,7 +48,7 @@ export const Labels = (props: { path: string; unmapped: WordCount[]; connection:
   );
 };
 
-const Label = ({ word }: { word: string }) => <code class="break-all">{word}</code>;
+const Label = ({ word }: { word: string }) => <code>{word}</code>;
 
 const unmappedColumns: Column<WordCount>[] = [
   { head: 'Label', look: 'card-title', cell: Label },

@@ -44,11 +44,11 @@ const pulledColumns: Column<RefusedRecord>[] = [
     more: ({ sourceId }) =>
       sourceId && (
         <span class="sub block md:min-w-36">
-          <code class="break-all">{sourceId}</code>
+          <code>{sourceId}</code>
         </span>
       ),
   },
-  { head: 'Why', look: 'card-wide wrap-anywhere', cell: ({ reason }) => reason },
+  { head: 'Why', look: 'card-wide', cell: ({ reason }) => reason },
   { head: 'When', look: 'nowrap', cell: ({ at }) => <Ago at={at} /> },
 ];
 
@@ -95,7 +95,7 @@ const sentColumns: Column<SentProblem>[] = [
   },
   {
     head: 'Why',
-    look: 'card-wide wrap-anywhere',
+    look: 'card-wide',
     cell: ({ field, message }) => (field ? [<code>{field}</code>, ` ${message}`] : message),
   },
   {
@@ -103,7 +103,7 @@ const sentColumns: Column<SentProblem>[] = [
     cell: ({ at }) => <Ago at={at} />,
     more: ({ requestId, index }) => (
       <span class="sub block">
-        <code class="break-all">{requestId}</code>, index {index}
+        <code>{requestId}</code>, index {index}
       </span>
     ),
   },

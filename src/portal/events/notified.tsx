@@ -3,6 +3,7 @@ import { EVENT_LEVEL, levelNames } from '../../core/webhooks/notifications/types
 import type { Alerted } from '../../extras/alerts/alerted.ts';
 import { briefly } from '../../extras/alerts/words.ts';
 import { type DeliveryOfEvent, maxOfEvent, type Notified } from '../../extras/delivery-log/find.ts';
+import { Breakable } from '../ui/breakable.tsx';
 import { Icon } from '../ui/buttons.tsx';
 import { Level, Status } from '../ui/parts.tsx';
 import { type Column, TablePanel } from '../ui/table.tsx';
@@ -53,8 +54,8 @@ export const WhoWasNotified = (props: Props) => {
         {alerted.map(({ name, isChannel, at, isWaiting }) => (
           <li>
             <Icon name={isChannel ? 'send' : 'mail'} small />
-            <span class="wrap-anywhere">
-              {name}{' '}
+            <span>
+              <Breakable text={name} />{' '}
               <span class="sub">
                 {isWaiting ? 'Waiting to be sent' : isChannel ? 'Sent' : 'Emailed'}
               </span>
@@ -66,8 +67,8 @@ export const WhoWasNotified = (props: Props) => {
           <li>
             <Icon name="circle-slash" small />
             <span>
-              <a class="cover wrap-anywhere" href={pathOf(webhook)}>
-                {titleOf(webhook)}
+              <a class="cover" href={pathOf(webhook)}>
+                <Breakable text={titleOf(webhook)} />
               </a>{' '}
               <span class="sub">Not notified: {webhook.why}.</span>
             </span>
@@ -94,11 +95,8 @@ const columns: Column<DeliveryOfEvent>[] = [
         <span class="quiet">
           <Icon name="webhook" small />
         </span>
-        <a
-          class="cover break-all"
-          href={`/portal/webhooks/${delivery.webhookId}/deliveries/${delivery.id}`}
-        >
-          {titleOf(delivery)}
+        <a class="cover" href={`/portal/webhooks/${delivery.webhookId}/deliveries/${delivery.id}`}>
+          <Breakable text={titleOf(delivery)} />
         </a>
       </span>
     ),

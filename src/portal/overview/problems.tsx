@@ -42,8 +42,8 @@ export const Problems = ({ connections, webhooks, uncovered }: Found) => {
               <Icon name={mood === 'bad' ? 'octagon-x' : 'triangle-alert'} />
             </span>
             <div class="min-w-0">
-              <strong class="wrap-anywhere">{title}</strong>
-              <p class="sub wrap-anywhere">{text}</p>
+              <strong>{title}</strong>
+              <p class="sub">{text}</p>
             </div>
             <LinkButton {...button} small />
           </li>

@@ -101,7 +101,7 @@ export const SetupList = (props: { setup: Setup; skipped: string[] }) => {
               <span class={step.isSkipped ? 'sub' : 'sr-only'}>
                 {step.isDone ? ' (done)' : step.isSkipped ? ' (skipped)' : ' (to do)'}
               </span>
-              <p class="sub break-words">{step.text}</p>
+              <p class="sub">{step.text}</p>
             </div>
             {isOver(step) ? (
               <span />

@@ -148,7 +148,7 @@ export const Affected = (props: {
       columns={[
         {
           head: capital(which),
-          look: 'w-full break-words',
+          look: 'w-full',
           href: ({ id }) => `/portal/${which}s/${id}`,
           cell: ({ name }) => name,
           // Two of one name are told apart.

@@ -28,13 +28,13 @@ export const list = async (c: Context) =>
 
 const columns: Column<Entry>[] = [
   { head: 'What', look: 'card-title', cell: (entry) => <What entry={entry} /> },
-  { head: 'Who', cell: (entry) => <span class="break-words">{whoIn(entry)}</span> },
+  { head: 'Who', cell: whoIn },
   { head: 'When', look: 'nowrap', cell: ({ at }) => <Time at={at} /> },
 ];
 
 /** "Revoked API token Claims", "Invited lene@example.com". */
 const What = ({ entry: { action, subject, subjectName, subjectId, fields } }: { entry: Entry }) => (
-  <span class="break-words">
+  <span>
     {capital(action)} {subject !== 'person' && `${subject} `}
     {subjectName === null ? (
       <code>{subjectId}</code>

@@ -117,7 +117,7 @@ const columns: Column<exporting.ListedExport>[] = [
   },
   {
     head: 'Requested',
-    look: 'break-words',
+
     cell: ({ requestedAt, requestedBy }) => [
       <Time at={requestedAt} />,
       requestedBy && ` by ${requestedBy}`,

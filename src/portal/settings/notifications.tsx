@@ -13,6 +13,7 @@ import {
 import * as channels from '../../extras/alerts/channels.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../extras/alerts/rules.ts';
 import { setPreferences } from '../../people/people.ts';
+import { Breakable } from '../ui/breakable.tsx';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
 import {
   box,
@@ -78,8 +79,8 @@ const channelColumns: Column<Channel>[] = [
   {
     head: 'Address',
     cell: ({ host, lastFour }) => (
-      <code class="break-all">
-        {host} …{lastFour}
+      <code>
+        <Breakable text={`${host} …${lastFour}`} />
       </code>
     ),
   },
@@ -91,7 +92,7 @@ const channelColumns: Column<Channel>[] = [
       ) : (
         <>
           <State mood="bad">Failed</State>
-          <span class="sub block break-words">
+          <span class="sub block">
             {capital(problem)}, <Ago at={problemAt ?? 0} />
           </span>
         </>

@@ -61,8 +61,8 @@ export async function show(c: Context) {
         <div>
           <p>
             Each domain needs a TXT record in its DNS, such as{' '}
-            <code class="break-all">{recordName('example.com')}</code>, with this value. Save again
-            once it is there: these people must then use your provider.
+            <code>{recordName('example.com')}</code>, with this value. Save again once it is there:
+            these people must then use your provider.
           </p>
           <Copyable id="record" text={recordFor(user.accountId)} />
         </div>

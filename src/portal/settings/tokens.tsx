@@ -180,7 +180,7 @@ export const tokenColumns: Column<CreatedToken>[] = [
   { head: 'Ends in', cell: ({ lastFour }) => <code>…{lastFour}</code> },
   {
     head: 'Created',
-    look: 'break-words',
+
     cell: ({ createdAt, createdBy }) => [<Day at={createdAt} />, createdBy && ` by ${createdBy}`],
   },
   { head: 'Last used', look: 'nowrap', cell: (token) => <LastUsed token={token} /> },

@@ -1,5 +1,6 @@
 import { type Child, useContext } from 'hono/jsx';
 import { may, type Role } from '../../core/platform/roles.ts';
+import { Breakable } from './breakable.tsx';
 import type { IconName } from './icon-names.ts';
 import { PageReader } from './reader.ts';
 
@@ -23,7 +24,7 @@ export const shownUrl = (url: string): string =>
     ? url
     : url.replace(/([?&](?:[^=&#]*=)?)[^&#]*/g, '$1…');
 
-export const WebhookUrl = ({ url }: { url: string }) => <>{shownUrl(url)}</>;
+export const WebhookUrl = ({ url }: { url: string }) => <Breakable text={shownUrl(url)} />;
 
 /** Whom people without the right ask: "Ask an admin". */
 export const askWho = (needed: Role): string =>

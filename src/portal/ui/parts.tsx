@@ -72,7 +72,7 @@ export const Note = (props: {
   <div class={`note note-${props.mood}`} role={props.role}>
     <Icon name={noteIcons[props.mood]} />
     <div>
-      <p class="wrap-anywhere">{props.children}</p>
+      <p>{props.children}</p>
       {props.more}
     </div>
     {props.side && <div class="note-side">{props.side}</div>}

@@ -37,7 +37,7 @@ export const naming = <T,>(
 ): Column<T> => ({
   head,
   look: 'card-title',
-  cell: (item) => <strong class="font-medium break-words">{name(item)}</strong>,
+  cell: (item) => <strong class="font-medium">{name(item)}</strong>,
   ...(more && { more }),
 });
 

@@ -11,7 +11,7 @@ import {
 import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
 import { tryNow } from '../../extras/delivery-log/replay.ts';
 import { madeUp, sendTest } from '../../extras/delivery-log/simulate.ts';
-import { Submit } from '../ui/buttons.tsx';
+import { Submit, WebhookUrl } from '../ui/buttons.tsx';
 import { confirmed } from '../ui/fields.tsx';
 import { Form } from '../ui/forms.tsx';
 import { page } from '../ui/layout.tsx';
@@ -28,8 +28,11 @@ export const remove = confirmed(async (c) => {
     above: aboveOf(webhook),
     text: (
       <>
-        <code>{webhook.url}</code> will no longer receive {typesOf(webhook)}. Pending deliveries are
-        cancelled. Its charts and settings are deleted, too.
+        <code>
+          <WebhookUrl url={webhook.url} />
+        </code>{' '}
+        will no longer receive {typesOf(webhook)}. Pending deliveries are cancelled. Its charts and
+        settings are deleted, too.
       </>
     ),
     does: () => deleteWebhook(...by(c), webhook.id),

@@ -113,7 +113,7 @@ const Attempts = ({ delivery }: { delivery: Delivery }) => {
             <State mood={attempt.result === 'success' ? 'ok' : 'bad'}>{briefly(attempt)}</State>
             <div>
               in {duration(attempt.durationMs)}
-              {attempt.reason && <p class="wrap-anywhere">{capital(attempt.reason)}</p>}
+              {attempt.reason && <p>{capital(attempt.reason)}</p>}
               {'answer' in attempt && attempt.answer !== '' && (
                 <pre>
                   <code>{attempt.answer}</code>

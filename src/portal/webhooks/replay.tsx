@@ -5,7 +5,7 @@ import { maxReplayedPerCall } from '../../core/webhooks/deliveries/policy.ts';
 import { findWebhook } from '../../core/webhooks/stored.ts';
 import { countReplayable, replay } from '../../extras/delivery-log/replay.ts';
 import { type ReplaySelection, replayableMs } from '../../extras/delivery-log/replayable.ts';
-import { LinkButton, PostForm, Submit } from '../ui/buttons.tsx';
+import { LinkButton, PostForm, Submit, WebhookUrl } from '../ui/buttons.tsx';
 import { choice, drawn, line, valuesIn } from '../ui/fields.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Note, Panel } from '../ui/parts.tsx';
@@ -53,7 +53,11 @@ export async function askReplay(c: Context) {
     {
       title: 'Replay deliveries',
       above: aboveOf(webhook),
-      lead: <code>{webhook.url}</code>,
+      lead: (
+        <code>
+          <WebhookUrl url={webhook.url} />
+        </code>
+      ),
       narrow: true,
     },
     <>

@@ -14,6 +14,7 @@ import {
 } from '../../extras/delivery-log/activity.ts';
 import type { Receiver } from '../../extras/delivery-log/receivers.ts';
 import { maxTimed, percentile } from '../../extras/delivery-log/times.ts';
+import { Breakable } from '../ui/breakable.tsx';
 import { Allowed, LinkButton, MoreActions, PostButton, WebhookUrl } from '../ui/buttons.tsx';
 import { page, timeZoneOf } from '../ui/layout.tsx';
 import { Facts, Figures, Note, Panel, State } from '../ui/parts.tsx';
@@ -237,7 +238,7 @@ const Configuration = (props: {
 
 /** Where access tokens come from. The values of parameters may be secrets. */
 const tokensFrom = ({ tokenUrl, params = {} }: NonNullable<StoredWebhook['oauth']>): Child => [
-  new URL(tokenUrl).host,
+  <Breakable text={new URL(tokenUrl).host} />,
   Object.keys(params).length > 0 && <div class="sub">with {Object.keys(params).join(', ')}</div>,
 ];
 

@@ -10,6 +10,7 @@ import {
   type WebhookSummary,
 } from '../../extras/delivery-log/summaries.ts';
 import { percentile } from '../../extras/delivery-log/times.ts';
+import { Breakable } from '../ui/breakable.tsx';
 import { LinkButton, WebhookUrl } from '../ui/buttons.tsx';
 import { Spark } from '../ui/chart.tsx';
 import type { IconName } from '../ui/icon-names.ts';
@@ -65,9 +66,9 @@ const columns: Column<Listed>[] = [
   {
     head: 'Webhook',
     href: ({ webhook }) => pathOf(webhook),
-    cell: ({ webhook }) => titleOf(webhook),
+    cell: ({ webhook }) => <Breakable text={titleOf(webhook)} />,
     more: ({ webhook }) => (
-      <div class="sub wrap-anywhere">
+      <div class="sub">
         <WebhookUrl url={webhook.url} />
       </div>
     ),

@@ -32,7 +32,7 @@ type Driver = NamedItem<'driver'>;
 
 /** How pages name and show the fields of records, in tables and among the facts. */
 export const column = {
-  vin: code('VIN', 'vin'),
+  vin: { ...code('VIN', 'vin'), look: 'md:min-w-40' },
   vehicleVin: code('VIN', 'vehicleVin'),
   plate: { ...text('Plate', 'licensePlate'), look: 'nowrap' },
   externalId: text('External ID', 'externalId'),

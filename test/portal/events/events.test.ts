@@ -177,7 +177,7 @@ it('the CSV file of accidents has times of the reader’s zone, and its range', 
 });
 
 it('the page of a safety event has place, speed, trip, driver and label', async () => {
-  const { html } = await page(
+  const { html, textAt } = await page(
     `/portal/events/${await idOf('safety_events', 'source_id', 'brake')}`,
   );
   for (const words of [
@@ -191,6 +191,7 @@ it('the page of a safety event has place, speed, trip, driver and label', async 
     ...['<code>hard_brake</code>', '31 km', 'No webhook was notified'],
   ])
     expect(html).toContain(words);
+  expect(textAt('.cols > .stack h2')).toEqual(['Place', 'Who was notified']);
 });
 
 it("the page of a safety event in the archive is found by the list's link", async () => {

@@ -9,6 +9,13 @@ const us = worldBefore(beforeAll);
 const ann = personBefore(beforeAll, us);
 const { get, post, page, textAt, outcome } = ann;
 
+it('a page within a tab has its title on top instead of the tabs, and leads back to its tab', async () => {
+  const tab = await page('/portal/settings/tokens');
+  expect([tab.heading, tab.all('.tabs-line').length]).toEqual(['Settings', 1]);
+  const within = await page('/portal/settings/tokens/limited');
+  expect(within.textAt('.crumbs a, main h1, .tabs-line')).toEqual(['API Tokens', within.heading]);
+});
+
 describe('the API Tokens tab', () => {
   const path = '/portal/settings/tokens';
 

@@ -7,8 +7,12 @@ export type ListWriter = {
   end: () => Uint8Array;
 };
 
-/** How a file for a spreadsheet shows times: in a zone, which the heads of their columns name. */
-type LocalTimes = { zone: string; format: (at: string) => string };
+/** How a file for people shows times: in a zone, which the heads of their columns name; and what it calls columns. */
+type LocalTimes = {
+  zone: string;
+  format: (at: string) => string;
+  heads?: { [column: string]: string };
+};
 
 /** Writes a CSV file (RFC 4180), or continues one. An object has a column for each member. */
 export function csvWriter(
@@ -44,8 +48,10 @@ const flatColumns = (columns: Columns): FlatColumn[] =>
 const byteOrderMark = '\ufeff';
 
 function headOf(columns: FlatColumn[], times?: LocalTimes): string {
-  const inZone = ({ name, holds }: FlatColumn) =>
-    holds === 'time' ? `${name} (${times?.zone})` : name;
+  const inZone = ({ name, holds }: FlatColumn) => {
+    const head = times?.heads?.[name] ?? name;
+    return holds === 'time' ? `${head} (${times?.zone})` : head;
+  };
   return times
     ? byteOrderMark + lineOf(columns.map(inZone))
     : lineOf(columns.map(({ name }) => name));

@@ -77,6 +77,11 @@ const declared = {
   file: {
     name: 'accidents',
     columns: { ...accidents.itemFields, notificationLevel: { holds: 'text', nullable: false } },
+    heads: {
+      ...{ vehicleName: 'Vehicle', vin: 'VIN', notificationLevel: 'Level', severity: 'Severity' },
+      ...{ driverName: 'Driver', 'location.address': 'Place', maxSpeedKph: 'Speed (km/h)' },
+      ...{ eventTime: 'Time', licensePlate: 'Plate', connectionName: 'Source' },
+    },
     inWords: ({ notificationLevel, levels }, time) => ({
       notificationLevel: inWords(notificationLevel),
       levels: levels.map((one) => `${inWords(one.notificationLevel)} ${time(one.receivedAt)}`),

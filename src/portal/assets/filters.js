@@ -36,6 +36,6 @@ if (form) {
   });
   form.addEventListener('input', ({ target }) => {
     clearTimeout(waiting);
-    if (target.type === 'text') waiting = setTimeout(applyOrGo, 400);
+    if (/^(?:text|search)$/.test(target.type)) waiting = setTimeout(applyOrGo, 400);
   });
 }

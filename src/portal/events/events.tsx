@@ -33,7 +33,15 @@ const events = {
     vin: { label: 'VIN' },
     connection: { label: 'Connection' },
   },
-  file: { name: 'safety-events', columns: safetyEvents.itemFields },
+  file: {
+    name: 'safety-events',
+    columns: safetyEvents.itemFields,
+    heads: {
+      ...{ translatedIncidentTypes: 'Incident', eventRisk: 'Risk', vehicleName: 'Vehicle' },
+      ...{ driverName: 'Driver', 'location.address': 'Place', maxSpeedKph: 'Speed (km/h)' },
+      ...{ connectionName: 'Source', startedAt: 'Time', vehicleVin: 'VIN' },
+    },
+  },
   show: ({ asked, words, connections }) => ({
     // "Risk 4 and 5, November 16 – 22", "Speeding, November 20".
     lead: [asked.risk && words.risk, asked.type, words.from].filter(Boolean).join(', '),

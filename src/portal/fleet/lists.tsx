@@ -13,7 +13,7 @@ import type { IconName } from '../ui/icon-names.ts';
 import { page } from '../ui/layout.tsx';
 import { Empty } from '../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../ui/records.tsx';
-import { type Column, TablePanel } from '../ui/table.tsx';
+import { type Column, Pager, Table, TablePanel } from '../ui/table.tsx';
 
 const perPage = 50;
 
@@ -58,36 +58,51 @@ export async function pageByName<K extends Kind, Row>(
   const shown = isWhole ? items.toSorted(byNumbers) : items.slice(0, perPage);
   return page(
     c,
-    { title, lead: q ? `${title} that match “${q}”.` : `${title} of all connections, by name.` },
-    <TablePanel
-      title={title}
-      hidden
-      above={
-        <>
-          <Find path={path} q={q} hint={hint} button="Find" look="panel-head find" />
-          {!isPart && above}
-        </>
-      }
-      stacked
-      columns={columns}
-      items={await rows(shown)}
-      pages={{
-        count:
-          items.length > perPage
-            ? `The first ${perPage}; type more to see fewer`
-            : counted(items.length, kind, many),
-        first: isPart ? path : undefined,
-        next: next && addressOf(path, { after: next }),
-      }}
-      empty={{
-        icon,
-        title: isPart ? `No ${many} found` : `No ${many} yet`,
-        text: isPart
-          ? 'Type the start of a word of the name.'
-          : 'They appear here once a connection has sent them.',
-        action: isPart && <LinkButton href={path} name={`All ${many}`} />,
-      }}
-    />,
+    {
+      title,
+      lead: (
+        <span data-fresh="lead">
+          {q ? `${title} that match “${q}”.` : `${title} of all connections, by name.`}
+        </span>
+      ),
+      actions: (
+        <div class="actions">
+          <LinkButton href={`${path}.csv`} name="Export CSV" icon="download" />
+        </div>
+      ),
+    },
+    <section class="panel" aria-label={title}>
+      <Find path={path} q={q} hint={hint} button="Find" look="panel-head find" live />
+      <div data-fresh={many} role="status">
+        {!isPart && above}
+        {shown.length > 0 ? (
+          <>
+            <Table caption={title} stacked columns={columns} items={await rows(shown)} />
+            <Pager
+              count={
+                items.length > perPage
+                  ? `The first ${perPage}; type more to see fewer`
+                  : counted(items.length, kind, many)
+              }
+              first={isPart ? path : undefined}
+              next={next && addressOf(path, { after: next })}
+            />
+          </>
+        ) : (
+          <Empty
+            icon={icon}
+            title={isPart ? `No ${many} found` : `No ${many} yet`}
+            text={
+              isPart
+                ? 'Type the start of a word of the name.'
+                : 'They appear here once a connection has sent them.'
+            }
+            action={isPart && <LinkButton href={path} name={`All ${many}`} />}
+          />
+        )}
+      </div>
+      <script src="/portal/filters.js" defer></script>
+    </section>,
   );
 }
 

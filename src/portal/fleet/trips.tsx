@@ -11,13 +11,13 @@ import {
 } from '../read/named-lists.ts';
 import { column, eventColumns, tripColumns } from '../ui/columns.tsx';
 import { page } from '../ui/layout.tsx';
-import { recordPage } from '../ui/list.tsx';
+import { type RecordList, recordFile, recordPage } from '../ui/list.tsx';
 import { type MapPlace, placeName } from '../ui/map.tsx';
 import { fact, factsOf, idIn, MapAndFacts, pointsOf, timeIn } from '../ui/records.tsx';
 import { TablePanel } from '../ui/table.tsx';
 import { FullTime, Time } from '../ui/time.tsx';
 
-export const list = recordPage({
+const declared = {
   path: '/portal/trips',
   title: 'Trips',
   words: ['trip', 'trips'],
@@ -25,6 +25,15 @@ export const list = recordPage({
   filters: {
     vehicle: { label: 'Vehicle', placeholder: 'Name, plate or VIN' },
     driver: { label: 'Driver', placeholder: 'Name' },
+  },
+  file: {
+    name: 'trips',
+    columns: trips.itemFields,
+    heads: {
+      ...{ startedAt: 'Started', endedAt: 'Ended', vehicleName: 'Vehicle', driverName: 'Driver' },
+      ...{ distanceKm: 'Distance (km)', durationSeconds: 'Duration (s)' },
+      ...{ 'startLocation.address': 'From', 'endLocation.address': 'To', connectionName: 'Source' },
+    },
   },
   show: () => ({
     lead: 'Newest first.',
@@ -35,7 +44,10 @@ export const list = recordPage({
       text: 'They appear here once a connection has sent them.',
     },
   }),
-});
+} satisfies RecordList<NamedTrip>;
+
+export const list = recordPage(declared);
+export const file = recordFile(declared);
 
 const maxTripEvents = 200;
 

@@ -10,7 +10,7 @@ import { setPreferences } from '../../people/people.ts';
 import { sessionMs } from '../../people/sessions.ts';
 import { aRole, PostButton } from '../ui/buttons.tsx';
 import { choice, FormPanel, handles, line } from '../ui/fields.tsx';
-import { offered } from '../ui/forms.tsx';
+import { type Offered, offered } from '../ui/forms.tsx';
 import { browserZoneOf, page } from '../ui/layout.tsx';
 import { Facts, Panel } from '../ui/parts.tsx';
 import { done } from '../ui/submit.ts';
@@ -42,7 +42,7 @@ export function show(c: Context) {
         send="Save"
         line={inOneLine}
         hint="This applies only to you, and to your CSV files. The API uses UTC."
-        fields={zoneFields(browserZoneOf(c))}
+        fields={zoneFields(browserZoneOf(c), [user.timeZone])}
         stored={user}
       />
       <FormPanel
@@ -82,11 +82,38 @@ export function show(c: Context) {
 
 const inOneLine = 'sm:grid-cols-[minmax(0,24rem)_auto] sm:justify-start';
 
-const zones = offered(['UTC', ...Intl.supportedValuesOf('timeZone')]);
+const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
-const zoneFields = (browserZone = '') => ({
-  timeZone: choice('Show times in', [['', `Your browser’s (${browserZone})`], ...zones]),
-});
+/** The zones with their offsets now; the `first` ones are the reader's own. */
+function zoneFields(browserZone = '', first: (string | null)[] = []) {
+  const own = zones.filter((zone) => zone === browserZone || first.includes(zone));
+  const ordered = [...new Set([...own, ...zones])];
+  const withOffsets = ordered.map((zone): Offered => [zone, `${zone} (${offsetOf(zone)})`]);
+  return {
+    timeZone: choice('Show times in', [
+      ['', `Your browser’s (${browserZone}${browserZone && `, ${offsetOf(browserZone)}`})`],
+      ...withOffsets,
+    ]),
+  };
+}
+
+/** "UTC+5:45", as it is now. A formatter takes long to make, so an hour's offsets are kept. */
+function offsetOf(zone: string): string {
+  const hour = Math.floor(Date.now() / hourMs);
+  if (offsets.hour !== hour) offsets = { hour, known: new Map() };
+  const known = offsets.known.get(zone);
+  if (known) return known;
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    timeZoneName: 'shortOffset',
+  }).formatToParts(Date.now());
+  const name = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  const offset = name.replace('GMT', 'UTC');
+  offsets.known.set(zone, offset);
+  return offset;
+}
+
+let offsets = { hour: 0, known: new Map<string, string>() };
 
 const unitFields = {
   units: choice<Units>('Show speeds and distances to everyone in', [
@@ -125,10 +152,14 @@ export const saveEvidence = handles(evidenceFields, show, async (c, { keep, days
   return done(c, path, said);
 });
 
-export const save = handles(zoneFields(), show, async (c, { timeZone }) => {
-  await setPreferences(...by(c), c.get('session').user.id, { timeZone: timeZone || null });
-  return done(c, path, `Times are now in ${zoneName(timeZone || browserZoneOf(c))}.`);
-});
+export const save = handles(
+  { timeZone: choice('Show times in', [['', ''], ...offered(zones)]) },
+  show,
+  async (c, { timeZone }) => {
+    await setPreferences(...by(c), c.get('session').user.id, { timeZone: timeZone || null });
+    return done(c, path, `Times are now in ${zoneName(timeZone || browserZoneOf(c))}.`);
+  },
+);
 
 export const saveUnits = handles(unitFields, show, async (c, { units }) => {
   await setUnits(...by(c), units);

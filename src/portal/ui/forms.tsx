@@ -173,8 +173,10 @@ export const Find = (props: {
   hint: string;
   button: string;
   look: string;
+  /** Whether `filters.js` shows the results while people type. */
+  live?: boolean;
 }) => (
-  <form class={props.look} method="get" action={props.path}>
+  <form class={props.look} method="get" action={props.path} data-filters={props.live}>
     <label class="sr-only" for="find">
       {props.hint}
     </label>
@@ -187,7 +189,9 @@ export const Find = (props: {
       placeholder={props.hint}
       maxlength={200}
     />
-    <Submit name={props.button} weight="plain" />
+    <span class="contents" data-apply={props.live}>
+      <Submit name={props.button} weight="plain" />
+    </span>
   </form>
 );
 

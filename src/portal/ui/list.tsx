@@ -1,12 +1,12 @@
 import type { Child } from 'hono/jsx';
 import { connectionName, listConnections } from '../../core/fleet/connections.ts';
-import type { Columns } from '../../core/fleet/lists/field.ts';
 import type { ListRequest } from '../../core/fleet/service.ts';
 import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
 import { counted } from '../../core/platform/text.ts';
 import { csvWriter } from '../../extras/archive/csv.ts';
 import { type NamedList, type NamedOf, readNamed } from '../read/named-lists.ts';
 import { LinkButton } from './buttons.tsx';
+import { type CsvFile, columnsForPeople } from './csv.ts';
 import {
   addressOf,
   Chips,
@@ -42,15 +42,11 @@ export type RecordList<T> = {
   };
 };
 
-/** A list's CSV file: name, columns, and what replaces values that people cannot read. */
-export type CsvFile<T> = {
-  name: string;
-  columns: Columns;
-  inWords?: (item: T, time: (at: string) => string) => object;
-};
-
 /** What a search asks of the list; undefined if nothing can match. */
-export function requestOf<T>({ query }: RecordList<T>, search: Search): ListRequest | undefined {
+export function requestOf<T>(
+  { query }: Pick<RecordList<T>, 'query'>,
+  search: Search,
+): ListRequest | undefined {
   const { asked, connections, matched, problems } = search;
   const cannotMatch = matched.driver?.length === 0 || (!query && matched.vehicle?.length === 0);
   if (cannotMatch || problems.length > 0) return undefined;
@@ -162,12 +158,15 @@ const csvRecordsPerPage = 500;
 
 const cutShort = 'There are more. Choose a shorter period to get the rest.\r\n';
 
+/** What a file needs of a list. */
+type RecordFile<T> = Omit<RecordList<T>, 'title' | 'words' | 'show'> & { file: CsvFile<T> };
+
 /**
  * The records as a CSV file, streamed page by page as the browser reads it; or the page, if a
  * filter is invalid. The session is checked with each page; if it ends, the download fails.
  */
 export const recordFile =
-  <T extends object>(declared: RecordList<T> & { file: CsvFile<T> }) =>
+  <T extends object>(declared: RecordFile<T>) =>
   async (c: Context) => {
     const { path, list, filters, usualDays, file } = declared;
     const search = await searchIn(c, filters, usualDays);
@@ -188,12 +187,13 @@ export const recordFile =
 async function* piecesOf<T extends object>(
   c: Context,
   list: NamedList<T>,
-  { columns: listed, inWords }: CsvFile<T>,
+  file: CsvFile<T>,
   request: ListRequest | undefined,
 ): AsyncGenerator<Uint8Array> {
   const zone = timeZoneOf(c);
   const format = (at: string) => localTime(zone, Date.parse(at));
-  const writer = csvWriter(withNames(list, listed), { times: { zone, format } });
+  const { columns, heads } = columnsForPeople(list, file);
+  const writer = csvWriter(columns, { times: { zone, format, heads } });
   yield writer.add([]);
   if (!request) return;
   const known = await listConnections(...by(c));
@@ -201,7 +201,7 @@ async function* piecesOf<T extends object>(
   const named = (item: NamedOf<T>) => ({
     ...item,
     connectionName: connections.get(String((item as { connectionId?: unknown }).connectionId)), // each has one
-    ...inWords?.(item, format),
+    ...file.inWords?.(item, format),
   });
   let remaining = maxCsvRecords;
   let cursor: string | undefined;
@@ -216,13 +216,3 @@ async function* piecesOf<T extends object>(
   }
   yield new TextEncoder().encode(cutShort);
 }
-
-/** The columns of a list with the name of each driver, vehicle and connection beside its id. */
-const withNames = <T,>({ names }: NamedList<T>, columns: Columns): Columns =>
-  Object.fromEntries(
-    Object.entries(columns).flatMap(([key, column]) => {
-      const name = [...names, 'connection'].find((one) => key === `${one}Id`);
-      const named: Columns = name ? { [`${name}Name`]: { holds: 'text', nullable: true } } : {};
-      return Object.entries({ [key]: column, ...named });
-    }),
-  );

@@ -146,10 +146,12 @@ it('the CSV file has what the filters of the page show, newest first, with names
   const bytes = new Uint8Array(await reply.clone().arrayBuffer());
   expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]); // by which Excel knows UTF-8
   const [head = '', ...lines] = await linesOf(reply);
-  expect(head).toMatch(/^id,connectionId,connectionName,.*location.latitude,location.longitude/);
-  const at = head.split(',').indexOf('sourceId');
+  expect(head).toMatch(
+    /^.?Incident,Risk,Vehicle,Driver,.*Place,Speed \(km\/h\),Source,Time \(.*\),VIN,.*ID,/,
+  );
+  const at = head.split(',').indexOf('Source ID');
   expect(lines.map((line) => line.split(',')[at])).toEqual(['other', 'brake']);
-  for (const words of [`,${us.connection.id},Motive,`, ',Joss Arden,'])
+  for (const words of [us.connection.id, ',Motive,', ',Joss Arden,'])
     expect(lines[1]).toContain(words);
   expect(await linesOf(await get(link.replace('vehicle=t', 'vehicle=nobody')))).toHaveLength(1);
 });
@@ -166,11 +168,10 @@ it('the CSV file of accidents has times of the reader’s zone, and its range', 
   const reply = await reader.get('/portal/accidents.csv?from=2026-11-19&to=2026-11-19&level=1');
   expect(reply.headers.get('content-disposition')).toContain('filename="accidents-2026-11-19.csv"');
   const text = await reply.text();
-  expect(text).toContain(
-    'vehicleName,licensePlate,driverId,driverName,eventTime (America/Chicago)',
-  );
+  expect(text).toContain('Vehicle,VIN,Level,Severity,Driver,');
+  expect(text).toContain('Speed (km/h),Time (America/Chicago),Plate,Source');
   expect(text).toMatch(
-    /Truck 114.*,2026-11-19 20:00:05,.*,1 First detection,.*,1 First detection 20\d\d-/,
+    /Truck 114,VIN114,1 First detection,.*,2026-11-19 20:00:05,.*,1 First detection 20\d\d-/,
   );
   const others = await reader.get('/portal/accidents.csv?from=2026-11-20&to=2026-11-21');
   expect(await linesOf(others)).toHaveLength(1);

@@ -141,6 +141,17 @@ it('search finds nothing of another account, nor of a deleted connection', async
   expect(await textAt('/portal/vehicles')).toContain('No vehicles yet');
 });
 
+it.each([
+  ['vehicles', /Vehicle,VIN,Plate,Make,Model,Year,Connection,/, /\ntruck 2,VIN2,,,,,Motive,/],
+  ['drivers', /Driver,Email,Phone,License state,License,Connection,/, /\nAnn Lee,,,,,Motive,/],
+  ['trips', /Started \(UTC\),Ended \(UTC\),Vehicle,Driver,Distance \(km\)/, /,truck 2,Ann Lee,/],
+])('%s have a CSV file for people', async (kind, head, line) => {
+  expect((await page(`/portal/${kind}`)).links('Export CSV')).toEqual([`/portal/${kind}.csv`]);
+  const csv = await (await get(`/portal/${kind}.csv`)).text();
+  expect(csv).toMatch(head);
+  expect(csv).toMatch(line);
+});
+
 it('drivers are ranked by events, and by events per 1,000 km, and told apart', async () => {
   const them = await world();
   const { page } = await signIn(them);

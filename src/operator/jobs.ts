@@ -19,6 +19,7 @@ import {
   sendHealthAlerts,
 } from '../extras/providers/health-alerts.ts';
 import { startPulls } from '../extras/providers/pull.ts';
+import { sendSummaries, summariesAreDue } from '../extras/summaries/summaries.ts';
 import { countEvents, countsAreDue } from '../extras/trends/job.ts';
 import { pruneSessions } from '../people/prune.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
@@ -47,6 +48,8 @@ export const jobs: Jobs = {
   'alerts of accidents and events': { isDue: recordAlertsAreDue, run: sendRecordAlerts },
   /** 50 connections a step; 1,000 connections. */
   'health alerts': { isDue: healthAlertsAreDue, run: sendHealthAlerts },
+  /** 20 people a step; each person once a day. */
+  summaries: { isDue: summariesAreDue, run: sendSummaries },
   /** 2,000 read, 20 sent a step; account by account; 200 a day, and 1,000 emails of all before ten of each. */
   [messageJob]: { isDue: messagesAreDue, run: sendMessages },
   /** Two rows of each account with files to be copied; an invocation for each account; 5,000 files a day. */

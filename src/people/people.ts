@@ -235,3 +235,14 @@ export const isAdmin = and(eq(portalUsers.role, 'admin'), isNotNull(portalUsers.
 
 export const needsAdmin =
   'An account needs at least one admin. Choose another first, also for links under Settings → Sign-in.';
+
+/** The statement that sets when the daily summary of some people is due; null for off. */
+export const setSummaryDue = (
+  db: Database,
+  due: Partial<Pick<PortalUser, 'summaryDueAt' | 'summaryZone'>>,
+  which: SQL | undefined,
+) =>
+  db
+    .update(portalUsers)
+    .set(due)
+    .where(which ?? sql`false`);

@@ -20,6 +20,9 @@ import { portalUsers, sessions, signInLinks } from './tables.ts';
 
 export const linkMs = 15 * 60_000;
 
+/** How long the link of an invitation works. */
+export const invitationMs = 7 * dayMs;
+
 export const sessionMs = 14 * dayMs;
 
 /** A link's secret, and the account that it opens; `pending` if the person has never signed in to it. */
@@ -35,8 +38,8 @@ const tooOften = { kind: 'rate limited', retryAfter: linkMs / 1000 } as const;
 type Excluded = (db: Database) => SQL;
 
 /**
- * Creates single-use links, valid for 15 minutes: one for each account of the person, or for `accountId`
- * alone. A form makes them once, by its `key`, and none if the address has asked too often, nor for people who are
+ * Creates single-use links, valid for 15 minutes, or a week if they invite: one for each account of the person, or for
+ * `accountId` alone. A form makes them once, by its `key`, and none if the address has asked too often, nor for people who are
  * `excluded` from links.
  * @throws Refusal: unavailable, while one of the accounts moves
  */
@@ -45,6 +48,7 @@ export async function createSignInLinks(
   email: string,
   accountId?: string,
   form?: { key: string; excluded: Excluded },
+  isInvitation = false,
 ): Promise<SignInLink[]> {
   const db = openDatabase(env);
   const people = await transaction(
@@ -88,10 +92,14 @@ export async function createSignInLinks(
     }),
   );
   const now = Date.now();
-  const expiresAt = now + linkMs;
   const theirs = inArray(portalUsers.id, jsonList(people.map(({ id }) => id)));
   const made = await transaction(db, [
-    db.insert(signInLinks).values(links.map(({ row }) => ({ ...row, expiresAt }))),
+    db.insert(signInLinks).values(
+      links.map(({ pending, row }) => ({
+        ...row,
+        expiresAt: now + (isInvitation && pending ? invitationMs : linkMs),
+      })),
+    ),
     refuseUnlessActive(db, accountsOf(db, theirs)),
     form ? countRequest(db, theirs, now) : [],
   ]).catch((error: unknown) => {

@@ -34,8 +34,13 @@ export const portalUsers = sqliteTable(
     linksAt: text('links_at').notNull().default('[]'),
     /** The hash of what their provider called them by first, since its settings are as they are. */
     subject: text(),
+    /** When the next daily summary is due. */
+    summaryDueAt: integer('summary_due_at'),
+    /** That of their browser as they asked for it. */
+    summaryZone: text('summary_zone'),
   },
   (t) => [
+    index('portal_users_summaries').on(t.summaryDueAt).where(sql`${t.summaryDueAt} is not null`),
     uniqueIndex('portal_users_by_address').on(t.email, t.accountId),
     index('portal_users_by_account').on(t.accountId, t.createdAt, t.id),
     index('portal_users_alerted')

@@ -17,6 +17,7 @@ import * as links from './connections/links.tsx';
 import { addOwn } from './connections/own.tsx';
 import * as events from './events/events.tsx';
 import * as drivers from './fleet/drivers.tsx';
+import { driversFile, vehiclesFile } from './fleet/files.ts';
 import * as fleet from './fleet/lists.tsx';
 import * as profile from './fleet/profile.tsx';
 import * as trips from './fleet/trips.tsx';
@@ -34,6 +35,7 @@ import * as signInSettings from './settings/sign-in.tsx';
 import * as tokens from './settings/tokens.tsx';
 import * as signIn from './sign-in/sign-in.tsx';
 import { comeBack } from './sign-in/single-sign-on.tsx';
+import { summaryOff } from './sign-in/summary-off.tsx';
 import { renderFailurePage } from './ui/failures.tsx';
 import { formsOnce } from './ui/submit-once.ts';
 import * as webhookActions from './webhooks/actions.tsx';
@@ -89,6 +91,8 @@ portalRoutes.use((c, next) => {
   return next();
 });
 portalRoutes.use(pageHeaders);
+// Mail programs post it, and say no origin.
+portalRoutes.on(['GET', 'POST'], '/summary/off', summaryOff);
 portalRoutes.use(sameOriginOnly);
 portalRoutes.use(
   bodyLimit({
@@ -158,10 +162,13 @@ portalRoutes.get('/accidents/:eventId/evidence', role('viewer'), limited, eviden
 portalRoutes.get('/accidents/:eventId/evidence/:evidenceId', role('viewer'), evidence.sendFile);
 portalRoutes.get('/vehicles', role('viewer'), fleet.listVehicles);
 portalRoutes.get('/drivers', role('viewer'), drivers.listDrivers);
+portalRoutes.get('/vehicles.csv', role('viewer'), limited, vehiclesFile);
+portalRoutes.get('/drivers.csv', role('viewer'), limited, driversFile);
 portalRoutes.get('/vehicles/:id', role('viewer'), profile.ofVehicle);
 portalRoutes.post('/vehicles/:id/external-id', role('member'), profile.setExternalId);
 portalRoutes.get('/drivers/:id', role('viewer'), profile.ofDriver);
 portalRoutes.get('/trips', role('viewer'), trips.list);
+portalRoutes.get('/trips.csv', role('viewer'), limited, trips.file);
 portalRoutes.get('/trips/:id', role('viewer'), trips.detail);
 portalRoutes.get('/search', role('viewer'), fleet.search);
 

@@ -43,6 +43,9 @@ describe('an invitation', () => {
     expect(await ours.textAt(people)).toContain('Invited');
     const [mail] = await mailTo(email);
     expect(mail?.text).toContain('Acme Insurance invites you');
+    expect(mail?.text).toContain('expires after 7 days');
+    const until = await value<number>('select max(expires_at) from sign_in_links');
+    expect(((until ?? 0) - Date.now()) / 86_400_000).toBeCloseTo(7, 1);
     expect(await use(linksIn(mail)[0])).toBe(303);
     expect(await usersOf(us, email)).toMatchObject([{ pending: false }]);
   });

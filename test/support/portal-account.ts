@@ -139,7 +139,7 @@ export async function portalAccount(mark = 'Marked') {
 
 /** What people who are signed in can reach. `/page-version` checks for itself. */
 export const personalRoutes = portalRoutes.filter(
-  (route) => !/ \/portal\/(sign-in|sso|page-version|connect(?!ion))/.test(route),
+  (route) => !/ \/portal\/(sign-in|sso|page-version|summary|connect(?!ion))/.test(route),
 );
 /** The paths of the pages among these. */
 export const personalPages = personalRoutes

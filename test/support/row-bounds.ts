@@ -66,7 +66,7 @@ export const shortTexts = new Set(
   `id name status cell units quotas usage account_id provider tsp external_id connection_id scope hash form last_four email role time_zone
   recipient_id event_id user_id actor actor_id actor_name action subject subject_id subject_name fields source_id vin make
   model fuel_type license_plate phone license_state license_number vehicle_id driver_id translated_incident_types
-  vehicle_name vehicle_vin vehicle_groups trip_id named_vehicle_id levels driver_name assigned_to severity kind http_verb signing
+  vehicle_name vehicle_vin vehicle_groups trip_id named_vehicle_id levels driver_name assigned_to summary_zone severity kind http_verb signing
   description webhook_id request_id expanded_to last_failure host problem webhook_secret credential_hash base_url
   organisation organisation_id domain link_user_id claim holder step state requested_by run links_at
   accident_id camera content_type sha256 lane`.split(/\s+/),

@@ -15,6 +15,7 @@ export type Purpose =
   | 'sign-in link'
   | 'connect link'
   | 'page version'
+  | 'summary'
   | 'look'
   | 'move';
 

@@ -59,6 +59,7 @@ type Faults = {
   'Deliveries were interrupted': Nothing;
   'Cannot read headers': { webhookId: string };
   'A pull was interrupted': { connectionId?: string };
+  'A summary could not be sent': { accountId: string; code: string | null };
   'An alert could not be sent': { accountId: string; alert: string; code: string | null };
   'Alerts are over the limit of the day': { left: number };
   'The database is nearly full': { percent: number };

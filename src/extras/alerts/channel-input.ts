@@ -34,6 +34,7 @@ export const Channel = v.object({
   getsAlerts: v.boolean(),
   problem: described(v.nullable(v.string()), 'Why the latest message did not arrive.'),
   problemAt: v.nullable(time),
+  sentAt: described(v.nullable(time), 'When a message last arrived.'),
 });
 export type Channel = v.InferInput<typeof Channel>;
 

@@ -13,13 +13,13 @@ import { alertChannels, auditedChannel } from './tables.ts';
 
 /** The channels of the account, oldest first. */
 export function listChannels(env: Env, caller: Caller): Promise<Channel[]> {
-  const { id, kind, name, host, lastFour, getsAlerts, problem, problemAt, ...not } = alertChannels;
+  const { id, kind, name, host, lastFour, getsAlerts, problem, problemAt, sentAt } = alertChannels;
   return asCaller(env, caller, (db) =>
     db
-      .select({ id, kind, name, host, lastFour, getsAlerts, problem, problemAt })
+      .select({ id, kind, name, host, lastFour, getsAlerts, problem, problemAt, sentAt })
       .from(alertChannels)
-      .where(eq(not.accountId, caller.accountId))
-      .orderBy(not.createdAt, id),
+      .where(eq(alertChannels.accountId, caller.accountId))
+      .orderBy(alertChannels.createdAt, id),
   );
 }
 
@@ -92,7 +92,7 @@ export async function testChannel(env: Env, caller: Caller, id: string): Promise
       .from(alertChannels)
       .innerJoin(accounts, eq(accounts.id, alertChannels.accountId))
       .where(eq(alertChannels.id, id)),
-    cleared: setProblem(db, caller, id, null),
+    cleared: setProblem(db, caller, id, { problem: null, problemAt: null }),
   });
   const [target] = (await asCaller(env, caller, find)).targets;
   if (!target) return null;
@@ -102,15 +102,18 @@ export async function testChannel(env: Env, caller: Caller, id: string): Promise
     ...{ accountId, account: target.account, kind: 'test', subject: 'Test message' },
     parts: [{ text: 'This channel is notified as chosen in the settings.', ...(link && { link }) }],
   });
-  await asCaller(env, caller, (db) => setProblem(db, caller, id, problem));
+  await asCaller(env, caller, (db) => setProblem(db, caller, id, outcomeOf(problem, Date.now())));
   return problem;
 }
 
-const setProblem = (db: Database, caller: Caller, id: string, problem: string | null) =>
-  db
-    .update(alertChannels)
-    .set({ problem, problemAt: problem === null ? null : Date.now() })
-    .where(isOurs(caller, id));
+type Outcome = Partial<Pick<typeof alertChannels.$inferSelect, 'problem' | 'problemAt' | 'sentAt'>>;
+
+/** What a channel keeps of its last message. */
+export const outcomeOf = (problem: string | null, now: number): Outcome =>
+  problem === null ? { problem, problemAt: null, sentAt: now } : { problem, problemAt: now };
+
+const setProblem = (db: Database, caller: Caller, id: string, outcome: Outcome) =>
+  db.update(alertChannels).set(outcome).where(isOurs(caller, id));
 
 const mustBeOurs = (db: Database, caller: Caller, id: string) =>
   refuseUnless(

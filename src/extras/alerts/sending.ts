@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, lt, lte, type SQL, sql } from 'drizzle-orm';
+import { and, eq, lt, lte, type SQL, sql } from 'drizzle-orm';
 import { originOf } from '../../core/platform/config.ts';
 import { type Database, transaction } from '../../core/platform/db/database.ts';
 import { ofActiveAccount } from '../../core/platform/db/guard.ts';
@@ -8,6 +8,7 @@ import { inSteps, newBudget } from '../../core/platform/jobs/budget.ts';
 import { fault } from '../../core/platform/log.ts';
 import { send } from '../../core/platform/queue.ts';
 import { email, post, quotaUsedUp, type SendError, type Target } from './call.ts';
+import { outcomeOf } from './channels.ts';
 import type { NewsKind } from './pending.ts';
 import { alertChannels, alertMessages, alertsSent } from './tables.ts';
 import { textsOf } from './texts.ts';
@@ -207,15 +208,7 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
     lte(alertMessages.dueAt, now),
   );
   await transaction(db, [
-    db
-      .update(alertChannels)
-      .set({ problem, problemAt: problem === null ? null : now })
-      .where(
-        and(
-          eq(alertChannels.id, recipientId),
-          problem === null ? isNotNull(alertChannels.problem) : undefined,
-        ),
-      ),
+    db.update(alertChannels).set(outcomeOf(problem, now)).where(eq(alertChannels.id, recipientId)),
     problem === null
       ? undefined
       : db

@@ -47,6 +47,8 @@ export const alertChannels = sqliteTable(
     /** Why the last message did not arrive, or null. */
     problem: text(),
     problemAt: integer('problem_at'),
+    /** When a message last arrived. */
+    sentAt: integer('sent_at'),
   },
   (t) => [index('alert_channels_by_account').on(t.accountId, t.createdAt, t.id)],
 );

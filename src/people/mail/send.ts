@@ -12,7 +12,13 @@ export class MailError extends Error {
 /** Sends an email from the address in EMAIL_FROM. @throws MailError; Error, when this deployment sends no email */
 export async function sendMail(
   env: Env,
-  mail: { to: string; subject: string; text: string; html: string },
+  mail: {
+    to: string;
+    subject: string;
+    text: string;
+    html: string;
+    headers?: Record<string, string>;
+  },
 ): Promise<void> {
   const { emailFrom } = config(env);
   if (!emailFrom) throw new Error('EMAIL_FROM is not set: this deployment sends no mail');

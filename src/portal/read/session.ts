@@ -86,6 +86,7 @@ const onlooker: PortalUser = {
   id: 'operator',
   ...{ accountId: '', email: '', role: 'viewer', createdAt: 0, lastSignInAt: null },
   ...{ confirmedAt: 0, getsAlerts: false, timeZone: null, linksAt: '[]', subject: null },
+  ...{ summaryDueAt: null, summaryZone: null },
 };
 
 const isActive = (hash: string, now: number) =>

@@ -12,6 +12,7 @@ import {
 } from '../../extras/alerts/channel-input.ts';
 import * as channels from '../../extras/alerts/channels.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../extras/alerts/rules.ts';
+import { setSummary, summaryHour } from '../../extras/summaries/summaries.ts';
 import { setPreferences } from '../../people/people.ts';
 import { Breakable } from '../ui/breakable.tsx';
 import { LinkButton, PostButton } from '../ui/buttons.tsx';
@@ -26,7 +27,7 @@ import {
   line,
 } from '../ui/fields.tsx';
 import { type Offered, offered } from '../ui/forms.tsx';
-import { page } from '../ui/layout.tsx';
+import { page, timeZoneOf } from '../ui/layout.tsx';
 import { levelOptions, Note, riskOptions, State } from '../ui/parts.tsx';
 import { done } from '../ui/submit.ts';
 import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
@@ -37,7 +38,7 @@ const channelsPath = `${notificationsPath}/channels`;
 
 /** Settings, Notifications: the reader's emails, and the account's channels. */
 export async function showNotifications(c: Context) {
-  const { id, email, getsAlerts } = c.get('session').user;
+  const { id, email, getsAlerts, summaryDueAt } = c.get('session').user;
   const [{ rule, groups }, known] = await Promise.all([
     findMailRule(...by(c), id),
     channels.listChannels(...by(c)),
@@ -52,8 +53,8 @@ export async function showNotifications(c: Context) {
         lead={`Sent to ${email}. Those about accidents and safety events within about a minute; on busy days, several are combined in one email.`}
         to={notificationsPath}
         send="Save"
-        fields={ruleFields(groups)}
-        stored={{ ...rule, alerts: getsAlerts }}
+        fields={ownFields(groups)}
+        stored={{ ...rule, alerts: getsAlerts, summary: summaryDueAt !== null }}
       />
       <TablePanel
         title="Team channels"
@@ -86,9 +87,11 @@ const channelColumns: Column<Channel>[] = [
   },
   {
     head: 'Last message',
-    cell: ({ problem, problemAt }) =>
+    cell: ({ problem, problemAt, sentAt }) =>
       problem === null ? (
-        <State mood="ok">No problem</State>
+        <State mood={sentAt === null ? 'quiet' : 'ok'}>
+          {sentAt === null ? 'Nothing sent yet' : ['Arrived ', <Ago at={sentAt} />]}
+        </State>
       ) : (
         <>
           <State mood="bad">Failed</State>
@@ -135,8 +138,18 @@ function ruleIn({
   };
 }
 
-export const saveNotifications = handles(ruleFields(), showNotifications, async (c, values) => {
+/** What a person is emailed of. */
+const ownFields = (groups: string[] = []) => ({
+  summary: box(
+    'A summary each morning',
+    `At ${summaryHour}:00 in your time zone: accidents that need attention, yesterday's safety events by risk, the drivers with the most, and connections without data.`,
+  ),
+  ...ruleFields(groups),
+});
+
+export const saveNotifications = handles(ownFields(), showNotifications, async (c, values) => {
   const { id, email } = c.get('session').user;
+  await setSummary(...by(c), id, values.summary ? timeZoneOf(c) : null);
   await setPreferences(...by(c), id, { getsAlerts: values.alerts });
   await setMailRule(...by(c), id, ruleIn(values));
   return done(c, notificationsPath, `We email ${email} as chosen.`);
@@ -178,7 +191,10 @@ export async function channel(c: Context) {
       </p>
     ),
     fields: { ...channelFields(known), ...ruleFields(groups) },
-    stored: { ...rule, kind: known?.kind, name: known?.name, alerts: known?.getsAlerts ?? true },
+    stored: {
+      ...(known ? rule : { ...rule, levels: [1, 2, 3] }),
+      ...{ kind: known?.kind, name: known?.name, alerts: known?.getsAlerts ?? true },
+    },
     send: known ? 'Save' : 'Add channel',
     back: notificationsPath,
     save: async ({ name, kind, url, alerts, ...chosen }) => {

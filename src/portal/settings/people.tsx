@@ -1,10 +1,12 @@
+import { dayMs } from '../../core/platform/durations.ts';
 import { Email } from '../../core/platform/fields.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { type Role, roles } from '../../core/platform/roles.ts';
 import { unlessOnlyByLink } from '../../extras/single-sign-on/single-sign-on.ts';
 import { invite } from '../../people/invitations.ts';
 import * as people from '../../people/people.ts';
-import { emailSignInLinks, linkMinutes } from '../sign-in/sign-in.tsx';
+import { invitationMs } from '../../people/sessions.ts';
+import { emailInvitation } from '../sign-in/sign-in.tsx';
 import { aRole, LinkButton, roleNames } from '../ui/buttons.tsx';
 import { choice, confirmed, FormPanel, formPage, handles, line, radios } from '../ui/fields.tsx';
 import type { Offered } from '../ui/forms.tsx';
@@ -95,9 +97,9 @@ function lastSignIn({ lastSignInAt, confirmedAt }: people.PortalUser) {
 export const sendInvitation = handles(invited, list, async (c, { email, role }) => {
   const caller = c.get('caller');
   const mayEmail = await invite(...by(c), { email, role });
-  if (mayEmail) c.executionCtx.waitUntil(emailSignInLinks(c.env, email, caller.accountId));
+  if (mayEmail) c.executionCtx.waitUntil(emailInvitation(c.env, email, caller.accountId));
   const later = 'after that they can ask for another on the sign-in page.';
-  const said = `Invited ${email} as ${aRole(role)}. The link works for ${linkMinutes} minutes; ${later}`;
+  const said = `Invited ${email} as ${aRole(role)}. The link works for ${invitationMs / dayMs} days; ${later}`;
   return done(c, peoplePath, said);
 });
 

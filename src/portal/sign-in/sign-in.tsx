@@ -1,5 +1,6 @@
 import { hashToken } from '../../core/accounts/tokens/format.ts';
 import { config } from '../../core/platform/config.ts';
+import { dayMs } from '../../core/platform/durations.ts';
 import { Email } from '../../core/platform/fields.ts';
 import { type Context, seeOther } from '../../core/platform/http/context.ts';
 import { limit, limitByAddress, withinLimit } from '../../core/platform/http/limits.ts';
@@ -11,6 +12,7 @@ import { MailError, sendMail } from '../../people/mail/send.ts';
 import { isSecret, secretIn } from '../../people/secrets.ts';
 import {
   createSignInLinks,
+  invitationMs,
   linkMs,
   type SignInLink,
   signIn,
@@ -84,29 +86,41 @@ const mail = handles(fields, requestPage, async (c, { email }, form) => {
 });
 
 async function emailWithinLimit(env: Env, email: string, key: string): Promise<void> {
-  if (await withinLimit(env, 'SIGN_IN_LIMIT', email))
-    await emailSignInLinks(env, email, undefined, key);
+  if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLinks(env, email, key);
 }
 
-/** Emails sign-in links, for a form once. Failures are only logged: nobody learns who has an account. */
-export async function emailSignInLinks(
+/** Emails an invitation to an account, whose link works for a week. */
+export const emailInvitation = (env: Env, email: string, accountId: string): Promise<void> =>
+  sendLinks(env, email, `${invitationMs / dayMs} days`, () =>
+    createSignInLinks(env, email, accountId, undefined, true),
+  );
+
+/** Emails sign-in links, for a form once. */
+export function emailSignInLinks(env: Env, email: string, key?: string): Promise<void> {
+  const form = key === undefined ? undefined : { key, excluded: mustUseProvider };
+  return sendLinks(env, email, `${linkMinutes} minutes`, () =>
+    createSignInLinks(env, email, undefined, form),
+  );
+}
+
+/** Failures are only logged: nobody learns who has an account. */
+async function sendLinks(
   env: Env,
   email: string,
-  accountId?: string,
-  key?: string,
+  valid: string,
+  create: () => Promise<SignInLink[]>,
 ): Promise<void> {
   if (!config(env).emailFrom) return;
-  const form = key === undefined ? undefined : { key, excluded: mustUseProvider };
   try {
-    const links = await createSignInLinks(env, email, accountId, form);
-    if (links.length > 0) await send(env, email, links);
+    const links = await create();
+    if (links.length > 0) await send(env, email, links, valid);
   } catch (error) {
     const code = error instanceof MailError ? error.code : null;
     fault('error', 'A sign-in link could not be sent', { code });
   }
 }
 
-async function send(env: Env, to: string, links: SignInLink[]): Promise<void> {
+async function send(env: Env, to: string, links: SignInLink[], valid: string): Promise<void> {
   const request =
     links.length > 1
       ? 'You can sign in to several accounts of the Fleet Data Service. Open the link of the one that you want:'
@@ -123,8 +137,7 @@ async function send(env: Env, to: string, links: SignInLink[]): Promise<void> {
       button: true,
     },
   }));
-  const note =
-    'It works once and expires after 15 minutes. If you did not expect this email, ignore it.';
+  const note = `It works once and expires after ${valid}. If you did not expect this email, ignore it.`;
   await sendMail(env, {
     to,
     ...(await renderMail('Your sign-in link', [{ text: request }, ...parts], { text: note })),

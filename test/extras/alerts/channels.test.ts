@@ -162,6 +162,16 @@ describe('a channel', () => {
     expect(await refused.text()).toContain(`An account can have at most ${maxChannels} channels`);
   });
 
+  it('starts with all levels of accidents, and says that nothing was sent yet', async () => {
+    const form = (await ann.page('/portal/settings/notifications/channels/new')).form(
+      'Add channel',
+    );
+    expect(form.values('levels')).toEqual(['1', '2', '3']);
+    const fields = { kind: 'https', name: 'Ops', url, alerts: 'yes' };
+    await ann.post('/portal/settings/notifications/channels/new', fields);
+    expect((await ann.page('/portal/settings/notifications')).text).toContain('Nothing sent yet');
+  });
+
   it('is added, listed, tested and removed by operators, who do not see its URL either', async () => {
     const channels = `/operator/accounts/${us.accountId}/channels`;
     type Shown = { id: string; problem: string | null };
@@ -175,7 +185,7 @@ describe('a channel', () => {
         host: 'hooks.example.com',
         lastFour: 'abcd',
       },
-      ...{ getsAlerts: true, problem: null, problemAt: null },
+      ...{ getsAlerts: true, problem: null, problemAt: null, sentAt: null },
     });
     expect((await operator.get(channels)).data).toEqual([channel]);
     expect(await rows('select levels, risk from mail_rules')).toEqual([{ levels: 1, risk: 4 }]);

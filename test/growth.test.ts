@@ -6,7 +6,6 @@ import { deadTokenDays, pruneCredentials } from '../src/core/accounts/prune.ts';
 import { maxMapBytes } from '../src/core/fleet/incidents/map.ts';
 import { recordKinds } from '../src/core/fleet/lists/registry.ts';
 import { maxRecordsPerRow } from '../src/core/fleet/record-changes.ts';
-import { maxMessage, problemDaysKept, problemsKept } from '../src/core/ingest/problems.ts';
 import { type Statement, transaction } from '../src/core/platform/db/database.ts';
 import { webhooks } from '../src/core/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../src/core/platform/db/system.ts';
@@ -22,6 +21,11 @@ import {
 } from '../src/core/webhooks/notifications/remove.ts';
 import architecture from '../src/docs/contributing/architecture.md?raw';
 import { filesPerRow } from '../src/extras/archive/catalog.ts';
+import {
+  maxMessage,
+  problemDaysKept,
+  problemsKept,
+} from '../src/extras/connector-problems/problems.ts';
 import { maxCredential } from '../src/extras/providers/credential.ts';
 import { maxFeedsBytes } from '../src/extras/providers/pull.ts';
 import { owners } from '../src/operator/deletion/owners.ts';

@@ -2,7 +2,7 @@ import { pruneAudit } from '../core/accounts/audit/prune.ts';
 import { pruneCredentials } from '../core/accounts/prune.ts';
 import { pruneChanges } from '../core/fleet/record-changes.ts';
 import type { Jobs } from '../core/platform/jobs/jobs.ts';
-import { giveUp, prune as pruneDeliveries, sweep } from '../core/webhooks/deliveries/sweep.ts';
+import { giveUp, prune as pruneDeliveries } from '../core/webhooks/deliveries/sweep.ts';
 import { pruneNotifications } from '../core/webhooks/notifications/remove.ts';
 import { alertsAreDue, sendAlerts } from '../extras/alerts/alerts.ts';
 import { recordAlertsAreDue, sendRecordAlerts } from '../extras/alerts/records.ts';
@@ -23,7 +23,7 @@ import { sendSummaries, summariesAreDue } from '../extras/summaries/summaries.ts
 import { countEvents, countsAreDue } from '../extras/trends/job.ts';
 import { pruneSessions } from '../people/prune.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
-import { recordSize } from './health/service.ts';
+import { recordSize, sweepAndNote } from './health/service.ts';
 import { reEncrypt } from './re-encrypt.ts';
 import { checkDomains } from './sign-in-domains.ts';
 
@@ -31,7 +31,7 @@ import { checkDomains } from './sign-in-domains.ts';
  * What the cron does itself each minute: it finds what is due, of which each webhook and connection is one row, and sends
  * messages.
  */
-export const starters = { sweep, 'start pulls': startPulls };
+export const starters = { sweep: sweepAndNote, 'start pulls': startPulls };
 
 /**
  * Jobs, of which each says what bounds it: the rows of a transaction, how accounts take turns, and what an account can

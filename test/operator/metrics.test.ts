@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { newId } from '../../src/core/platform/db/ids.ts';
-import { sweep } from '../../src/core/webhooks/deliveries/sweep.ts';
+import { sweepAndNote } from '../../src/operator/health/service.ts';
 import { unattempted } from '../support/deliveries.ts';
 import { accident } from '../support/records.ts';
 import { rows } from '../support/rows.ts';
@@ -25,7 +25,7 @@ async function scrape({ key = env.OPERATOR_KEY, bindings = env } = {}) {
 }
 
 it('say how the service is doing, to operators alone', async () => {
-  await sweep(env);
+  await sweepAndNote(env);
   await rows('update connections set health_status = 3 where id = ?1', tale.us.connection.id);
   const { status, values } = await scrape();
   expect(status).toBe(200);

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { newId } from '../../src/core/platform/db/ids.ts';
-import { sweep } from '../../src/core/webhooks/deliveries/sweep.ts';
+import { sweepAndNote } from '../../src/operator/health/service.ts';
 import { reEncrypt } from '../../src/operator/re-encrypt.ts';
 import { status } from '../../src/operator/status.ts';
 import { attempted, settled, unattempted } from '../support/deliveries.ts';
@@ -61,7 +61,7 @@ it('the status counts pending deliveries: due, later, and since when', async () 
   const refuse = vi
     .spyOn(env.DELIVERIES, 'sendBatch')
     .mockRejectedValue(new Error('Queue is overloaded'));
-  await sweep(env);
+  await sweepAndNote(env);
   refuse.mockRestore();
   const shown = await show();
   expect(shown).toMatchObject({ problem: 'Deliveries are late', pending: 5, due: 2, later: 3 });
@@ -146,7 +146,7 @@ it('the status names accounts that are being moved, and whether that takes too l
 
 it('the status says how far a rotation of keys is, and which key is missing', async () => {
   await rows('delete from webhooks');
-  await sweep(env);
+  await sweepAndNote(env);
   await tale.register({ headers: { 'X-Secret': 'one' } });
   const rotated = { ...env, ENCRYPTION_KEYS: `new:${btoa('n'.repeat(32))},${env.ENCRYPTION_KEYS}` };
   const key = { known: true, newest: false };

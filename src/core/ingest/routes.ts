@@ -6,17 +6,20 @@ import { readJson } from '../platform/http/body.ts';
 import { type App, type Context, ok } from '../platform/http/context.ts';
 import { starter } from '../webhooks/deliveries/consumer.ts';
 import type { EvidenceOfRecords } from './accidents.ts';
-import { noteProblems, problemsIn } from './problems.ts';
+import type { NoteCall } from './call.ts';
 import { IngestBody } from './schema.ts';
 import { ingest } from './service.ts';
 import { warningsOf } from './warnings.ts';
 
-export const ingestRoutes = (evidence: EvidenceOfRecords) =>
-  new Hono<App>().post('/ingest', authenticate('ingest'), (c) => handleIngest(c, evidence));
+/** What else a call does: with links to evidence, and once it has ended, behind the response. */
+type Besides = { evidence: EvidenceOfRecords; noteCall: NoteCall };
+
+export const ingestRoutes = (besides: Besides) =>
+  new Hono<App>().post('/ingest', authenticate('ingest'), (c) => handleIngest(c, besides));
 
 export const largestBody = 1024 * 1024;
 
-async function handleIngest(c: Context, evidence: EvidenceOfRecords) {
+async function handleIngest(c: Context, { evidence, noteCall }: Besides) {
   const { accountId, connection } = c.get('token');
   if (!connection) throw new Refusal({ kind: 'forbidden' });
   const body = parse(IngestBody, await readJson(c, largestBody));
@@ -30,11 +33,9 @@ async function handleIngest(c: Context, evidence: EvidenceOfRecords) {
   const warnings = warningsOf(connection, body.records, outcome.rejected, found);
   const message = body.dryRun ? 'Dry run: nothing was stored' : 'Records processed';
   if (!body.dryRun) {
-    const found = problemsIn(body.records, outcome.rejected, warnings.warnings);
-    if (found.rejected.length + found.warned.length > 0)
-      c.executionCtx.waitUntil(
-        noteProblems(c.env, c.get('caller'), source, found).catch(() => {}), // the response has them
-      );
+    const call = { records: body.records, rejected: outcome.rejected, ...warnings };
+    const noted = noteCall(c.env, c.get('caller'), source, { warnings: undefined, ...call });
+    c.executionCtx.waitUntil(noted.catch(() => {})); // the response has it all
   }
   return ok(c, message, { ...outcome, ...warnings });
 }

@@ -5,7 +5,6 @@ import {
   changes,
   drivers,
   erasedDrivers,
-  ingestProblems,
   safetyEvents,
   trips,
   vehicles,
@@ -27,6 +26,7 @@ import {
   mailRules,
 } from '../../extras/alerts/tables.ts';
 import { archivedDays } from '../../extras/archive/tables.ts';
+import { ingestProblems } from '../../extras/connector-problems/tables.ts';
 import { evidence } from '../../extras/evidence/tables.ts';
 import { exports } from '../../extras/exports/tables.ts';
 import { connectLinks, pullRefusals, pulls } from '../../extras/providers/tables.ts';

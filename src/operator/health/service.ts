@@ -1,13 +1,13 @@
 import { eq, gte, lt, sql } from 'drizzle-orm';
 import { holdLargest } from '../../core/accounts/accounts.ts';
 import { type Database, repeatsRefusals, transaction } from '../../core/platform/db/database.ts';
-import { sweeps } from '../../core/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { inTime } from '../../core/platform/in-time.ts';
 import { fault } from '../../core/platform/log.ts';
+import { sweep } from '../../core/webhooks/deliveries/sweep.ts';
 import type { Health } from '../api/service.ts';
-import { databaseSizes } from './tables.ts';
+import { databaseSizes, sweeps } from './tables.ts';
 
 /** A delivery that five sweeps could not start is stuck. */
 export const staleAfterSeconds = 5 * 60;
@@ -35,6 +35,20 @@ export async function checkHealth(env: Env): Promise<Health> {
     sweptSecondsAgo: seconds(swept?.at),
     size: sizeOf(found.d1.meta.size_after, now, found.sizes[0]),
   };
+}
+
+/** Sweeps, and notes when, and since when the oldest delivery has been due that nobody works for. */
+export async function sweepAndNote(env: Env, now = Date.now()): Promise<void> {
+  const { oldestDueAt } = await sweep(env, now);
+  const swept = { at: now, oldestDueAt };
+  const db = openDatabase(env);
+  await transaction(
+    db,
+    db
+      .insert(sweeps)
+      .values({ id: 1, ...swept })
+      .onConflictDoUpdate({ target: sweeps.id, set: swept }),
+  );
 }
 
 async function readStored(env: Env, now: number) {

@@ -5,3 +5,10 @@ export const databaseSizes = sqliteTable('database_sizes', {
   day: integer().primaryKey(),
   bytes: integer().notNull(),
 });
+
+export const sweeps = sqliteTable('sweeps', {
+  id: integer().primaryKey(),
+  at: integer().notNull(),
+  /** Since when the oldest delivery has been due that nobody works for. */
+  oldestDueAt: integer('oldest_due_at'),
+});

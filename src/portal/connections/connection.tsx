@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { listTokens } from '../../core/accounts/tokens/service.ts';
 import { connectionName } from '../../core/fleet/connections.ts';
-import { ingestProblemsOf } from '../../core/ingest/problems.ts';
 import { config } from '../../core/platform/config.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
@@ -14,6 +13,7 @@ import {
   type RecordCount,
   unmappedWords,
 } from '../../extras/activity/activity.ts';
+import { ingestProblemsOf } from '../../extras/connector-problems/problems.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import { type PullStatus, pullStatus } from '../../extras/providers/status.ts';
 import { withCell } from '../../people/secrets.ts';

@@ -1,5 +1,9 @@
-import { type Problems, problemDaysKept, problemsKept } from '../../core/ingest/problems.ts';
 import { capital, counted } from '../../core/platform/text.ts';
+import {
+  type Problems,
+  problemDaysKept,
+  problemsKept,
+} from '../../extras/connector-problems/problems.ts';
 import type { PullStatus } from '../../extras/providers/status.ts';
 import { refusalsKept } from '../../extras/providers/store.ts';
 import { type Column, TablePanel } from '../ui/table.tsx';

@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { app } from '../../../src/app.ts';
-import { sweep } from '../../../src/core/webhooks/deliveries/sweep.ts';
-import { staleAfterSeconds } from '../../../src/operator/health/service.ts';
+import { staleAfterSeconds, sweepAndNote } from '../../../src/operator/health/service.ts';
 import { claim, deliveriesOf, unattempted } from '../../support/deliveries.ts';
 import { listenToLog } from '../../support/log.ts';
 import { rows } from '../../support/rows.ts';
@@ -30,7 +29,7 @@ const sweepInVain = async (now?: number) => {
   const refuse = vi
     .spyOn(env.DELIVERIES, 'sendBatch')
     .mockRejectedValue(new Error('Queue is overloaded'));
-  await sweep(env, now);
+  await sweepAndNote(env, now);
   refuse.mockRestore();
 };
 
@@ -43,7 +42,7 @@ const without = async (bindings: object, headers: HeadersInit = {}) => {
 describe('GET /health', () => {
   it('is healthy when nothing waits, and asks nobody for a credential', async () => {
     await finishAll();
-    await sweep(env);
+    await sweepAndNote(env);
     const { headers, ...reply } = await call('GET', '/health');
     expect(reply).toEqual({
       status: 200,

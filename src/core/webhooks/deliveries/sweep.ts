@@ -3,7 +3,7 @@ import { config } from '../../platform/config.ts';
 import { type Database, transaction } from '../../platform/db/database.ts';
 import { ofActiveAccount } from '../../platform/db/guard.ts';
 import { firstIdAt } from '../../platform/db/ids.ts';
-import { deliveries, fanOuts, sweeps } from '../../platform/db/schema/webhooks.ts';
+import { deliveries, fanOuts } from '../../platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../platform/db/system.ts';
 import { type Budget, inSteps, newBudget } from '../../platform/jobs/budget.ts';
 import { changeInChunks, rowsPerChunk } from '../../platform/jobs/chunks.ts';
@@ -25,8 +25,11 @@ const maxLateLogged = 20;
 /** How long a message about new work may be under way. */
 const graceMs = 5_000;
 
+/** How many were woken, and since when the oldest delivery has been due that nobody works for. */
+export type Swept = { woken: number; oldestDueAt: number | null };
+
 /** Wakes webhooks whose first due delivery is unclaimed, and fan-outs that have stopped. */
-export async function sweep(env: Env, now = Date.now()): Promise<number> {
+export async function sweep(env: Env, now = Date.now()): Promise<Swept> {
   const db = openDatabase(env);
   const { heads, stopped } = await transaction(db, {
     heads: selectHeads(db, now),
@@ -48,18 +51,11 @@ export async function sweep(env: Env, now = Date.now()): Promise<number> {
     });
   const webhooks = heads.filter(({ waits }) => waits === 1);
   const oldest = Math.min(...webhooks.filter(({ limited }) => !limited).map(({ dueAt }) => dueAt));
-  const swept = { at: now, oldestDueAt: Number.isFinite(oldest) ? oldest : null };
-  await transaction(
-    db,
-    db
-      .insert(sweeps)
-      .values({ id: 1, ...swept })
-      .onConflictDoUpdate({ target: sweeps.id, set: swept }),
-  );
-  return send(env.DELIVERIES, [
+  const woken = await send(env.DELIVERIES, [
     ...webhooks.flatMap(({ accountId, webhookId }) => wakeOf(accountId, [webhookId])),
     ...stopped.map(({ id }) => ({ fanOut: id })),
   ]);
+  return { woken, oldestDueAt: Number.isFinite(oldest) ? oldest : null };
 }
 
 /** A webhook's first due delivery; `limited` if for the calls a second. `late` is an accident's id. */

@@ -28,10 +28,10 @@ describe('a delivery', () => {
     await set('suspended');
     await handle(env, { accountId: us.accountId, webhookId: hook.id, worker: 1 });
     await rows('update deliveries set id = ?1, next_attempt_at = 1', newId(Date.now() - 60_000));
-    expect(await sweep(env)).toBe(0);
+    expect(await sweep(env)).toMatchObject({ woken: 0 });
     expect(heard.got).toEqual([]);
     await set('active');
-    expect(await sweep(env)).toBe(1);
+    expect(await sweep(env)).toMatchObject({ woken: 1 });
     await settled(hook.id);
     expect(heard.got).toHaveLength(1);
   });

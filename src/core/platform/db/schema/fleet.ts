@@ -9,7 +9,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core';
 import { connections } from './accounts.ts';
-import type { IngestProblem, ProblemDay, ReceivedLevel } from './types.ts';
+import type { ReceivedLevel } from './types.ts';
 
 export const vehicles = sqliteTable(
   'vehicles',
@@ -78,16 +78,6 @@ export const drivers = sqliteTable(
     index('drivers_by_connection').on(t.connectionId, t.createdAt, t.id),
   ],
 );
-
-export const ingestProblems = sqliteTable('ingest_problems', {
-  connectionId: text('connection_id')
-    .primaryKey()
-    .references(() => connections.id, { onDelete: 'cascade' }),
-  version: integer().notNull(),
-  rejected: text({ mode: 'json' }).$type<IngestProblem[]>().notNull(),
-  warned: text({ mode: 'json' }).$type<IngestProblem[]>().notNull(),
-  days: text({ mode: 'json' }).$type<ProblemDay[]>().notNull(),
-});
 
 export const erasedDrivers = sqliteTable(
   'erased_drivers',

@@ -36,22 +36,6 @@ export type ExportPlace = {
 /** A file of an export, such as `trips.parquet`, with the bytes of all its pieces. */
 export type ExportFile = { name: string; records: number; bytes: number; pieces: number };
 
-/** Something wrong with records of a connector, without their values. */
-export type IngestProblem = {
-  kind: string | null;
-  field?: string | undefined;
-  message: string;
-  /** In how many records since it was first kept. */
-  records: number;
-  /** The last call that had it, its first record there, and when. */
-  requestId: string;
-  index: number;
-  at: number;
-};
-
-/** How many records of a connector were rejected on a day (UTC), and how many warnings there were. */
-export type ProblemDay = { day: string; rejected: number; warnings: number };
-
 /** Of a connection: 1 healthy, 2 warning, 3 unavailable, 4 degraded. */
 export type HealthStatus = 1 | 2 | 3 | 4;
 

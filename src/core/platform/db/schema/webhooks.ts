@@ -198,10 +198,3 @@ export const webhookHours = sqliteTable(
     index('webhook_hours_of_accidents').on(t.hour).where(sql`${t.accidents} > 0`),
   ],
 );
-
-export const sweeps = sqliteTable('sweeps', {
-  id: integer().primaryKey(),
-  at: integer().notNull(),
-  /** Since when the oldest delivery has been due that nobody works for. */
-  oldestDueAt: integer('oldest_due_at'),
-});

@@ -1,12 +1,12 @@
 import { and, eq } from 'drizzle-orm';
-import { kindNamed, recordKinds } from '../fleet/lists/registry.ts';
-import type { Database } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { connections } from '../platform/db/schema/accounts.ts';
-import { ingestProblems } from '../platform/db/schema/fleet.ts';
-import type { IngestProblem, ProblemDay } from '../platform/db/schema/types.ts';
-import { isObject } from '../platform/fields.ts';
-import type { Rejection, Warning } from './schema.ts';
+import { kindNamed, recordKinds } from '../../core/fleet/lists/registry.ts';
+import type { NoteCall } from '../../core/ingest/call.ts';
+import type { Rejection, Warning } from '../../core/ingest/schema.ts';
+import type { Database } from '../../core/platform/db/database.ts';
+import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
+import { connections } from '../../core/platform/db/schema/accounts.ts';
+import { isObject } from '../../core/platform/fields.ts';
+import { type IngestProblem, ingestProblems, type ProblemDay } from './tables.ts';
 
 /** How many different rejections of a connection are kept, and warnings, and of how many days the counts. */
 export const problemsKept = 25;
@@ -100,8 +100,14 @@ const nothing: Problems = { rejected: [], warned: [], days: [] };
 /** How often it is tried to note problems while other calls of the connection do. */
 const mostTries = 5;
 
-/** Notes what was wrong with the records of a call, for people: a row is read and written. */
-export async function noteProblems(
+/** Notes for people what was wrong with the records of a call. One without problems costs nothing. */
+export const noteProblems: NoteCall = async (env, caller, source, call) => {
+  const found = problemsIn(call.records, call.rejected, call.warnings);
+  if (found.rejected.length + found.warned.length > 0) await note(env, caller, source, found);
+};
+
+/** A row is read and written. */
+async function note(
   env: Env,
   caller: Caller,
   { connectionId, requestId, now }: { connectionId: string; requestId: string; now: number },

@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { dayMs } from '../../../src/core/platform/durations.ts';
 import {
   type Found,
   ingestProblemsOf,
@@ -8,8 +9,7 @@ import {
   problemsIn,
   problemsKept,
   withFound,
-} from '../../../src/core/ingest/problems.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
+} from '../../../src/extras/connector-problems/problems.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';

@@ -8,6 +8,7 @@ import { app } from '../src/app.ts';
 import { maxWords } from '../src/core/fleet/lists/search-keys.ts';
 import { pruneChanges } from '../src/core/fleet/record-changes.ts';
 import { transaction } from '../src/core/platform/db/database.ts';
+import { firstIdAt } from '../src/core/platform/db/ids.ts';
 import { openDatabase } from '../src/core/platform/db/system.ts';
 import { othersAreActive } from '../src/core/platform/fair-queue.ts';
 import { newBudget } from '../src/core/platform/jobs/budget.ts';
@@ -203,6 +204,14 @@ describe('the second time, every statement has a text that D1 has compiled:', ()
     expect(first.texts.size).toBeGreaterThan(0);
     expect([...second.texts].filter((text) => !first.texts.has(text))).toEqual([]);
   });
+});
+
+it('a page of the newest of 20,000 deliveries reads no more than are shown', async () => {
+  const id = await hookFor(1);
+  const row = { webhook_id: id, account_id: us.accountId, status: 'failed' };
+  await addRows('deliveries', 20_000, (i) => ({ ...row, id: firstIdAt(i + 1) }));
+  const first = await call(us.apiToken, 'GET', `/deliveries?order=newest&webhookId=${id}&limit=50`);
+  expectCost(first.cost, { trips: 1, written: 0, read: 2 * 51 + 20 });
 });
 
 it('a malformed token costs no look-up anywhere', async () => {

@@ -5,6 +5,7 @@ import { clientDocument } from '../../src/docs/openapi/client.ts';
 import { operatorDocument } from '../../src/docs/openapi/operator.ts';
 import type { ApiDocument, Content } from '../../src/docs/pages/reference.ts';
 import { expiredCursor } from '../../src/extras/changes/schema.ts';
+import { isAsDue, needsWebhook } from '../../src/extras/delivery-log/list.ts';
 import { listPage } from '../support/fleet.ts';
 import { vehicle } from '../support/records.ts';
 import { addRows } from '../support/rows.ts';
@@ -104,6 +105,8 @@ describe('every 400 that the documents spell out', () => {
         query: 'from=2026-11-21&to=2026-11-20',
         body: { from: '2026-11-21T00:00:00Z', to: '2026-11-20T00:00:00Z' },
       },
+      [`order ${needsWebhook}`]: { query: 'order=newest' },
+      [`order ${isAsDue}`]: { query: `order=newest&webhookId=${unknown}&status=pending` },
       'Invalid webhook id': { id: unknown, query: `webhookId=${unknown}` },
       "Invalid URL, must use 'https'": { body: { url: 'http://example.com' } },
       'Invalid URL, must be a public address': { body: { url: 'https://nas.lan' } },

@@ -8,7 +8,7 @@ export type FieldError = { field: string; message: string; code?: ErrorCode | un
 export type Failure =
   | { kind: 'invalid'; message: string; errors?: FieldError[]; code?: ErrorCode | undefined }
   | { kind: 'unauthenticated'; scheme?: 'ApiKey' | 'Bearer' } // by default ApiKey, which is `x-api-key`
-  | { kind: 'forbidden' }
+  | { kind: 'forbidden'; reason?: string } // why, where that is not the credential
   | { kind: 'not allowed' } // the person's role does not allow it
   | { kind: 'in clear' } // over http, where the service has https
   | { kind: 'cross-site' } // a form that was not sent by one of our pages

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { invalidField } from './errors.ts';
-import { AtMost, givenTwice, limitUpTo, TimeOrDay, Uuid } from './fields.ts';
+import { AtMost, givenTwice, limitUpTo, nearest, TimeOrDay, Uuid } from './fields.ts';
 
 /** A parameter's schema takes all of its values; its metadata is for the document. */
 const one = v.pipe(
@@ -90,6 +90,23 @@ export const QueryList = v.pipe(
   ]),
   v.maxLength(100, 'can have at most 100 values'),
 );
+
+/** Some of a few words, repeated or separated with commas; one that is unknown is refused with the nearest. */
+export const QueryWords = <const T extends string>(known: readonly T[]) =>
+  v.pipe(
+    QueryList,
+    v.rawCheck<string[]>(({ dataset, addIssue }) => {
+      const unknown =
+        dataset.typed && dataset.value.find((word) => !known.some((one) => one === word));
+      if (typeof unknown !== 'string') return;
+      const meant = nearest(unknown, [...known]);
+      addIssue({
+        message: `has an unknown value${meant ? `, did you mean ${meant}?` : `; known are ${known.join(', ')}`}`,
+      });
+    }),
+    v.transform((words) => words as T[]), // as checked
+    v.metadata({ type: 'array', items: { type: 'string', enum: known } }),
+  );
 
 export const QueryIds = v.pipe(
   QueryList,

@@ -1,11 +1,18 @@
 import { Hono } from 'hono';
 import { authenticate } from '../accounts/tokens/authenticate.ts';
 import { config } from '../platform/config.ts';
-import { timestamp } from '../platform/fields.ts';
-import { readJson, readNothing, refuseOther, refuseParameters } from '../platform/http/body.ts';
+import { parseQuery, timestamp } from '../platform/fields.ts';
+import { readJson, readNothing, refuseOther } from '../platform/http/body.ts';
 import { type App, by, type Context, ok } from '../platform/http/context.ts';
 import { fieldNames, pick } from './fields.ts';
-import { parseWebhook, WebhookInput, type WebhookOutput, WebhookUpdate } from './schema.ts';
+import {
+  parseWebhook,
+  WebhookInput,
+  type WebhookOutput,
+  WebhookQuery,
+  type WebhookState,
+  WebhookUpdate,
+} from './schema.ts';
 import {
   createWebhook,
   deleteWebhook,
@@ -14,6 +21,7 @@ import {
   setPaused,
   updateWebhook,
 } from './service.ts';
+import { readStates } from './state.ts';
 import { listWebhooks, requireWebhook, type StoredWebhook, webhookIdIn } from './stored.ts';
 
 export const webhookRoutes = new Hono<App>()
@@ -29,14 +37,22 @@ export const webhookRoutes = new Hono<App>()
 export const largestBody = 64 * 1024;
 
 async function list(c: Context) {
-  refuseParameters(c);
-  const webhooks = await listWebhooks(...by(c));
-  return ok(c, 'Webhooks', webhooks.map(presentTo(c)));
+  const query = parseQuery(WebhookQuery, c.req.queries());
+  const [webhooks, states] = await Promise.all([
+    listWebhooks(...by(c)),
+    query.include && readStates(...by(c)),
+  ]);
+  return ok(c, 'Webhooks', webhooks.map(presentTo(c, states)));
 }
 
 async function item(c: Context) {
-  refuseParameters(c);
-  return ok(c, 'Webhook', presentTo(c)(await requireWebhook(...by(c), webhookId(c))));
+  const query = parseQuery(WebhookQuery, c.req.queries());
+  const id = webhookId(c);
+  const [webhook, states] = await Promise.all([
+    requireWebhook(...by(c), id),
+    query.include && readStates(...by(c), id),
+  ]);
+  return ok(c, 'Webhook', presentTo(c, states)(webhook));
 }
 
 async function create(c: Context) {
@@ -84,8 +100,11 @@ async function readWebhook(c: Context, id?: string) {
 
 const webhookId = (c: Context): string => webhookIdIn(c.req.param('id'));
 
-const presentTo = (c: Context) => (webhook: StoredWebhook) =>
-  c.get('token').readOnly ? withoutSecrets(present(webhook)) : present(webhook);
+const presentTo = (c: Context, states?: Map<string, WebhookState>) => (webhook: StoredWebhook) => {
+  const state = states?.get(webhook.id);
+  const shown = { ...present(webhook), ...(state && { state }) };
+  return c.get('token').readOnly ? withoutSecrets(shown) : shown;
+};
 
 /** Without what may be secret. */
 const withoutSecrets = ({ oauth, ...webhook }: WebhookOutput): WebhookOutput => ({

@@ -6,7 +6,17 @@ import {
   urlProblems,
 } from '../platform/address.ts';
 import { invalid, invalidField } from '../platform/errors.ts';
-import { checked, isObject, Line, maxErrors, sentence, UtcTime, Uuid } from '../platform/fields.ts';
+import {
+  checked,
+  isObject,
+  Line,
+  maxErrors,
+  sentence,
+  UtcTime,
+  Uuid,
+  Whole,
+} from '../platform/fields.ts';
+import { QueryWords } from '../platform/query.ts';
 import { eachField } from './fields.ts';
 import { Level, NotificationCode, unmatchable } from './filters.ts';
 import { ACCIDENT } from './notifications/types.ts';
@@ -36,6 +46,17 @@ export const WebhookLabels = v.object({
   description: Label(maxWebhookDescription),
 });
 
+/** Whether deliveries are sent to a webhook now. */
+export const WebhookState = v.object({
+  status: v.picklist(['active', 'paused', 'waiting']),
+  failures: Whole,
+  nextAttemptAt: v.nullable(UtcTime),
+});
+export type WebhookState = v.InferOutput<typeof WebhookState>;
+
+/** The parameters of the calls that read webhooks. */
+export const WebhookQuery = v.object({ include: v.optional(QueryWords(['state'])) });
+
 export const SigningSecret = v.object({ signingSecret: v.string() });
 
 export const WebhookOutput = v.object({
@@ -44,6 +65,7 @@ export const WebhookOutput = v.object({
   createdAt: UtcTime,
   signingSecret: v.optional(SigningSecret.entries.signingSecret),
   pausedAt: v.optional(UtcTime),
+  state: v.optional(WebhookState),
 });
 export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
 

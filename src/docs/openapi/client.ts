@@ -11,6 +11,7 @@ import {
   TestSent,
   WebhookInput,
   WebhookOutput,
+  WebhookState,
   WebhookUpdate,
 } from '../../core/webhooks/schema.ts';
 import { Change, changesByKind } from '../../extras/changes/schema.ts';
@@ -61,6 +62,7 @@ export const clientDocument = (): Json =>
       WebhookInput,
       WebhookUpdate,
       Webhook: WebhookOutput,
+      WebhookState,
       WebhookFilters: FiltersOutput,
       WebhookFiltersInput: Filters,
       SigningSecret,
@@ -130,7 +132,7 @@ const getEvidence: Operation = {
 };
 
 const UnhealthyReply = v.object({
-  ...Failure.entries,
+  ...v.omit(Failure, ['reason']).entries,
   retryAfter: v.pipe(v.number(), v.integer()),
   data: Health,
 });

@@ -1,12 +1,19 @@
 import { retries, webhookIsPaused } from '../../core/webhooks/deliveries/policy.ts';
+import { isAsDue, needsWebhook } from '../../extras/delivery-log/list.ts';
 import { deliveryFilters } from '../../extras/delivery-log/schema.ts';
 import { type Json, ref } from './components.ts';
 import { type Operation, type Operations, requestBody } from './document.ts';
 import { idParameter, pageParameters, query, rangeParameters, unknownId } from './lists.ts';
 
-const { webhookId, status, type, eventId } = deliveryFilters;
+const { webhookId, status, type, eventId, order } = deliveryFilters;
 
 const ofWebhook = query('webhookId', webhookId, 'Only those for this webhook.');
+
+const ofOrder = query(
+  'order',
+  order,
+  'With `webhookId`, `newest` lists the newest first. A cursor is good for its order only.',
+);
 
 const listDeliveries: Operation = {
   call: 'get /deliveries',
@@ -26,6 +33,14 @@ const listDeliveries: Operation = {
     query('status', status, 'Only those with this status.'),
     query('type', type, 'Only those about accidents (1) or events (2).'),
     query('eventId', eventId, 'Only those about this event, or this accident.'),
+    {
+      ...ofOrder,
+      refusals: [
+        ...(ofOrder.refusals ?? []),
+        { field: 'order', must: needsWebhook },
+        { field: 'order', must: isAsDue },
+      ],
+    },
   ],
   reply: {
     name: 'DeliveryPage',

@@ -67,6 +67,7 @@ export const Failure = v.object({
   status: v.pipe(v.number(), v.integer()),
   message: v.string(),
   requestId: v.pipe(v.string(), v.uuid()),
+  reason: v.optional(v.string()),
   errors: v.optional(v.array(FieldError)),
   retryAfter: v.optional(v.pipe(v.number(), v.integer())),
 });

@@ -11,6 +11,7 @@ import * as accounts from '../../operator/api/accounts.ts';
 import * as channels from '../../operator/api/channels.ts';
 import * as connections from '../../operator/api/connections.ts';
 import * as deletion from '../../operator/api/deletion.ts';
+import * as incidents from '../../operator/api/incidents.ts';
 import * as moves from '../../operator/api/moves.ts';
 import type { Operation as Declared } from '../../operator/api/operation.ts';
 import { operations } from '../../operator/api/operations.ts';
@@ -141,6 +142,7 @@ const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
     ...accounts,
     ...connections,
     ...webhooks,
+    ...incidents,
     ...channels,
     ...deletion,
     ...moves,
@@ -162,6 +164,7 @@ const groups: { [tag: string]: [about: string, Record<string, Declared>, Operati
   ],
   Tokens: ['API tokens and ingest keys.', accounts.tokenOperations],
   Deliveries: ['Deliveries of notifications to webhooks.', webhooks.webhookOperations],
+  Incidents: ['What came in, and who was notified of it.', incidents.incidentOperations],
   'Team channels': ["Where accounts' teams are notified.", channels.channelOperations],
   Users: ['Who signs in to the portal.', accounts.userOperations],
   Exports: ["Accounts' data as files.", accounts.exportOperations, { exportedFile }],

@@ -56,7 +56,7 @@ export const responses = (tooLarge: string[]): Record<string, Json> => ({
   ),
   Forbidden: failing(
     403,
-    'A credential that is not valid for this operation, such as a read-only token for a change, or a suspended account.',
+    'A credential that is not valid for this operation, such as a read-only token for a change, or a suspended account, which `reason` says.',
     ['Insufficient permissions'],
   ),
   TooLarge: failing(413, 'The body is too large.', tooLarge),

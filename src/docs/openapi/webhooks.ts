@@ -2,14 +2,20 @@ import { urlProblems } from '../../core/platform/address.ts';
 import { maxReplayedPerCall, webhookIsPaused } from '../../core/webhooks/deliveries/policy.ts';
 import { unmatchable } from '../../core/webhooks/filters.ts';
 import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
-import { TestInput, WebhookInput } from '../../core/webhooks/schema.ts';
+import { TestInput, WebhookInput, WebhookQuery } from '../../core/webhooks/schema.ts';
 import { ReplayInput } from '../../extras/delivery-log/schema.ts';
 import { type Json, ref } from './components.ts';
 import type { Operation, Operations, Refusals } from './document.ts';
 import { examples } from './examples.ts';
-import { emptyRange, refused, shared } from './lists.ts';
+import { emptyRange, query, refused, shared } from './lists.ts';
 
 const parameters = [shared('WebhookId', ['Invalid webhook id'])];
+
+const included = query(
+  'include',
+  WebhookQuery.entries.include,
+  '`state` adds whether deliveries are sent to the webhook now.',
+);
 
 const { after, dryRun, includeDelivered } = ReplayInput.entries;
 const { type, level } = TestInput.entries;
@@ -66,6 +72,7 @@ export const webhookOperations: Operations = {
     call: 'get /webhooks',
     summary: 'List webhooks',
     description: 'All webhooks of the account, oldest first, on one page.',
+    parameters: [included],
     reply: {
       name: 'WebhooksReply',
       message: 'Webhooks',
@@ -85,7 +92,7 @@ export const webhookOperations: Operations = {
     call: 'get /webhook/{id}',
     summary: 'Get one webhook',
     description: 'As the list shows it.',
-    parameters,
+    parameters: [...parameters, included],
     reply: webhookReply('Webhook'),
   },
   updateWebhook: {

@@ -108,6 +108,7 @@ export const words: Record<string, string> = {
   signingSecret:
     'What deliveries are signed with: `whsec_` and 32 bytes in base64. Shown only once.',
   pausedAt: 'When it was paused; missing or null if it is not.',
+  state: 'Whether deliveries are sent to it now; only with `include=state`.',
   ReplayInput: 'Which deliveries to replay: without properties, all that the webhook has missed.',
   'ReplayInput.from': 'Only deliveries created at this time or later.',
   'ReplayInput.to': 'Only deliveries created before this time.',
@@ -148,6 +149,12 @@ export const words: Record<string, string> = {
     durationMs: 'How long it took, in milliseconds.',
     answer: 'The beginning of the response that failed, up to 1 KiB.',
   }),
+  WebhookState: 'Whether deliveries are sent to a webhook now.',
+  'WebhookState.status':
+    '`paused` by its account or us; `waiting` after failures, until `nextAttemptAt`; otherwise `active`.',
+  'WebhookState.failures': 'How many attempts in a row have failed.',
+  'WebhookState.nextAttemptAt': 'When its receiver is tried again; null unless it is waiting.',
+  'Failure.reason': 'Why, if the credential is not: `Account is suspended`.',
   Failure: 'A failed request. It never repeats what was sent.',
   FieldError: 'One invalid field.',
   Health: 'The health of the service.',

@@ -9,6 +9,7 @@ import { refuseUnless } from '../../core/platform/db/database.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
 import { cutScan } from '../../core/platform/db/pages.ts';
 import { bookmarkOf, continueFrom, readAsCaller } from '../../core/platform/db/reads.ts';
+import { invalidField } from '../../core/platform/errors.ts';
 import { parseQuery, timestamp } from '../../core/platform/fields.ts';
 import { rangeOf } from '../../core/platform/query.ts';
 import type { Attempt } from '../../core/webhooks/deliveries/policy.ts';
@@ -28,7 +29,10 @@ export async function readDeliveries(
   query: Record<string, string[]>,
 ): Promise<{ items: DeliverySummary[]; next?: string }> {
   const { limit, cursor, from, to, ...filters } = parseQuery(DeliveryListQuery, query);
-  const { webhookId, eventId, status, type } = filters;
+  const { webhookId, eventId, status, type, order } = filters;
+  const newestFirst = order === 'newest';
+  if (newestFirst && !webhookId) throw invalidField('order', needsWebhook);
+  if (newestFirst && status === 'pending') throw invalidField('order', isAsDue);
   const range = rangeOf(from, to);
   const identity = JSON.stringify(['/deliveries', caller.accountId, range, filters]);
   const position = cursor === undefined ? undefined : decodeCursor(cursor, identity);
@@ -38,7 +42,7 @@ export async function readDeliveries(
   const { rows } = await readAsCaller(env, caller, (db) => ({
     known: webhookId === undefined ? undefined : refuseUnless(db, isKnown, 'Invalid webhook id'),
     rows: selectDeliveries(db, caller, {
-      ...{ webhookId, state: status, type, place: position, limit, ...range },
+      ...{ webhookId, state: status, type, place: position, limit, newestFirst, ...range },
       events: eventId === undefined ? undefined : sql`(${eventId})`,
     }),
   }));
@@ -49,6 +53,11 @@ export async function readDeliveries(
     ...(next && { next: encodeCursor(next, identity, bookmarkOf(env, caller)) }),
   };
 }
+
+/** The index has the deliveries of each webhook in their order, but not those of several. */
+export const needsWebhook = 'can be newest only with webhookId';
+export const isAsDue =
+  'cannot be newest with status=pending, which is in the order in which they will be tried';
 
 /** A delivery as clients list it. */
 export const summaryOf = (delivery: ListedDelivery): DeliverySummary => {

@@ -22,6 +22,7 @@ export const deliveryFilters = {
   eventId: QueryId,
   from: QueryTime,
   to: QueryTime,
+  order: QueryChoice(['oldest', 'newest'], 'must be oldest or newest'),
 };
 
 export const DeliveryListQuery = v.object({

@@ -3,6 +3,7 @@ import { firstWindow } from '../../../src/core/webhooks/deliveries/policy.ts';
 import { sweep } from '../../../src/core/webhooks/deliveries/sweep.ts';
 import { attempted, deliveriesOf, makeDue, pauseFor, settled } from '../../support/deliveries.ts';
 import { accident } from '../../support/records.ts';
+import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
 import { operator } from '../../support/world.ts';
 
@@ -95,6 +96,43 @@ it('a test by API sends an event, a level of an accident, or all levels, marked 
   const [second = 0, third = 0] = waiting.map(({ nextAttemptAt }) => nextAttemptAt - began).sort();
   expect([second >= 3000, third >= 6000]).toEqual([true, true]);
   expect(await noted()).toEqual(['token', 'token tested', 'token tested', 'token tested']);
+});
+
+describe('the state of webhooks, for those who ask', () => {
+  const states = async (path: string) => {
+    const { data } = await us.api.get<{ state?: object } | { state?: object }[]>(path);
+    return [data].flat().map(({ state }) => state);
+  };
+
+  it('says which are paused, and which wait until when', async () => {
+    const [active, waiting, paused] = [await register(), await register(), await register()];
+    const until = Date.now() + 60_000;
+    await pauseFor(waiting.id, 60_000);
+    await rows('update webhook_health set open_until = ?1', until);
+    await us.api.post(`/webhook/${paused.id}/pause`, {});
+    const nextAttemptAt = new Date(until).toISOString();
+    const expected = [
+      { status: 'active', failures: 0, nextAttemptAt: null },
+      { status: 'waiting', failures: 9, nextAttemptAt },
+      { status: 'paused', failures: 0, nextAttemptAt: null },
+    ];
+    expect(await states('/webhooks?include=state')).toEqual(expected);
+    expect(await states(`/webhook/${active.id.toUpperCase()}?include=state`)).toEqual([
+      expected[0],
+    ]);
+    expect(await states('/webhooks')).toEqual([undefined, undefined, undefined]);
+    const { data } = await us.api.get<{ state: object }>(`/webhook/${active.id}?include=state`);
+    expect((await us.api.put(`/webhook/${active.id}`, data)).status).toBe(200);
+  });
+
+  it.each([
+    ['include=status', /^has an unknown value, did you mean state\?$/],
+    ['include=x', /^has an unknown value; known are state$/],
+    ['includes=state', /did you mean include\?$/],
+  ])('is refused: %s', async (query, message) => {
+    const errors = [{ message: expect.stringMatching(message) }];
+    expect(await us.api.get(`/webhooks?${query}`)).toMatchObject({ status: 400, errors });
+  });
 });
 
 describe('a webhook that its account has paused', () => {

@@ -120,6 +120,52 @@ describe('is refused:', () => {
   });
 });
 
+describe('newest first', () => {
+  const orders = async (query: string) => {
+    const ids: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { data, next } = await list(`?limit=2&${query}&cursor=${cursor}`);
+      ids.push(...data.map(({ id }) => id));
+      if (next === undefined) return ids;
+      cursor = next;
+    }
+  };
+
+  it('has those of a webhook in the opposite order, whatever comes in meanwhile', async () => {
+    const { id: webhookId } = await register();
+    const row = { webhookId, eventId: newId(), status: 'failed' };
+    await insert([1, 2, 3, 4, 5].map((at) => ({ ...row, id: idAt(at) })));
+    await insert([{ ...row, webhookId: (await register()).id, id: idAt(6) }]);
+    const of = `webhookId=${webhookId}&status=failed`;
+    const oldest = await orders(of);
+    expect(oldest).toHaveLength(5);
+    expect(await orders(`${of}&order=oldest`)).toEqual(oldest);
+    expect(await orders(`${of}&order=newest`)).toEqual(oldest.toReversed());
+    const { next } = await list(`?limit=2&${of}&order=newest`);
+    await insert([{ ...row, id: idAt(7) }]);
+    const after = await list(`?limit=2&${of}&order=newest&cursor=${next}`);
+    expect(after.data.map(({ id }) => id)).toEqual(oldest.toReversed().slice(2, 4));
+    for (const order of ['', '&order=oldest'])
+      expect(await list(`?limit=2&${of}${order}&cursor=${next}`)).toMatchObject(
+        invalid('Invalid cursor', 'cursor'),
+      );
+  });
+
+  it.each([
+    ['order=newest', 'can be newest only with webhookId'],
+    [
+      `order=newest&webhookId=${newId()}&status=pending`,
+      expect.stringMatching(/^cannot be newest/),
+    ],
+    ['order=latest', 'must be oldest or newest'],
+  ])('is refused: %s', async (query, message) => {
+    expect(await list(`?${query}`)).toMatchObject({
+      status: 400,
+      errors: [{ field: 'order', message }],
+    });
+  });
+});
+
 it('the events of others, and those past retention, have no deliveries', async () => {
   const { id: webhookId } = await register();
   const eventId = newId();

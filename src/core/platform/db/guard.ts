@@ -130,7 +130,7 @@ export async function guarded<const S extends Statements>(
 
 /** How the accounts are refused that are not active. One that moves is suspended for some minutes. */
 const refusals = {
-  suspended: { kind: 'forbidden' },
+  suspended: { kind: 'forbidden', reason: 'Account is suspended' },
   moving: { kind: 'unavailable', retryAfter: 10 },
   moved: { kind: 'moved', cells: [] },
 } satisfies Record<string, Failure>;

@@ -41,6 +41,7 @@ export function renderFailure(error: unknown, c: Context): Response {
     status,
     message: messageOf(failure),
     requestId: c.get('requestId'),
+    ...('reason' in failure && { reason: failure.reason }),
     ...('errors' in failure && {
       errors: failure.errors?.map(({ field, message }) => ({ field, message })),
     }),

@@ -120,14 +120,17 @@ describe('an API token', () => {
 
   it('of a suspended account is 403 until the account is active again', async () => {
     await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'suspended' });
-    expect(await us.api.get('/webhooks')).toMatchObject(forbidden);
-    expect(await us.send(vehicle())).toMatchObject(forbidden);
+    const suspended = { ...forbidden, reason: 'Account is suspended' };
+    expect(await us.api.get('/webhooks')).toMatchObject(suspended);
+    expect(await us.send(vehicle())).toMatchObject(suspended);
     await operator.patch(`/operator/accounts/${us.accountId}`, { status: 'active' });
     expect((await us.api.get('/webhooks')).status).toBe(200);
   });
 
   it('may not send in records, nor an ingest key use the API', async () => {
-    expect(await us.api.send(vehicle())).toMatchObject(forbidden);
+    const refused = await us.api.send(vehicle());
+    expect(refused).toMatchObject(forbidden);
+    expect(refused).not.toHaveProperty('reason');
     expect(await us.connector.get('/webhooks')).toMatchObject(forbidden);
   });
 });

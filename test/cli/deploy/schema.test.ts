@@ -38,7 +38,7 @@ it.each([
   ['drop trigger event_came', 'trigger event_came'],
   ['drop index deliveries_due', 'index deliveries_due'],
   ['create table somebodys (id text)', 'table somebodys'],
-  ["delete from d1_migrations where name = '0006_jobs.sql'", 'migration 0006_jobs.sql'],
+  ["delete from d1_migrations where name = '0006_providers.sql'", 'migration 0006_providers.sql'],
 ])('after "%s" nothing is uploaded, and it says what differs', async (sql, name) => {
   const { sqlite, query } = migrated();
   sqlite.exec(sql);

@@ -10,7 +10,9 @@ import { rows, tableNames } from '../../../support/rows.ts';
 
 const files = {
   ...import.meta.glob<object>('../../../../src/core/platform/db/schema/*.ts', { eager: true }),
-  ...import.meta.glob<object>('../../../../src/extras/*/tables.ts', { eager: true }),
+  ...import.meta.glob<object>('../../../../src/{extras,operator,people}/**/tables.ts', {
+    eager: true,
+  }),
 };
 const declared = Object.values(files)
   .flatMap((file) => Object.values(file))

@@ -220,9 +220,6 @@ export const accidents = sqliteTable(
       .where(sql`${t.driverId} is not null`),
     index('accidents_by_account').on(t.accountId, t.eventTime, t.id),
     index('accidents_by_connection').on(t.connectionId, t.eventTime, t.id),
-    index('accidents_open')
-      .on(t.accountId, t.eventTime, t.id)
-      .where(sql`${t.dismissed} = 0 and ${t.notificationLevel} < 3 and ${t.closed} is null`),
     index('accidents_unattended')
       .on(t.accountId, t.eventTime, t.id)
       .where(sql`${t.dismissed} = 0 and ${t.acknowledged} is null and ${t.closed} is null`),

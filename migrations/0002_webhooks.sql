@@ -43,8 +43,10 @@ create table webhook_connections (
 ) strict, without rowid;
 create index webhook_connections_by_webhook on webhook_connections (webhook_id, connection_id);
 
--- One thing to notify customers of: an event (level 0) or one level of an accident, with the finished payload. One that
--- goes to a single webhook has no row: its delivery has the payload.
+-- One thing to notify customers of: an event (level 0) or one level of an accident, with the finished payload. Only
+-- accidents and tests have rows from the beginning: deliveries of events take their payload from the event, as the view
+-- below makes it, and the request from the change of the same transaction. An event that changes or leaves D1 gets a row
+-- then, by triggers, of what its deliveries have sent, or will.
 create table notifications (
   event_id      text not null,
   level         integer not null check (level between 0 and 3),
@@ -73,10 +75,6 @@ create table deliveries (
   priority         integer not null default 3, -- 0 accident, 1 risk 5, 2 risk 4, 3 the rest
   attempts_omitted integer not null default 0, -- that `log` no longer holds
   is_test          integer not null default 0, -- of a made-up notification that a user asked for
-  -- Of its notification, if that has no row of its own.
-  connection_id    text,
-  request_id       text,
-  data             text check (json_valid(data)),
   primary key (webhook_id, id),
   check (status <> 'pending' or next_attempt_at is not null)
 ) strict, without rowid;
@@ -138,59 +136,22 @@ create index webhook_hours_newly_failed on webhook_hours (webhook_id, slot) wher
 -- Those with accidents, of all webhooks, for the operators' share in time.
 create index webhook_hours_of_accidents on webhook_hours (hour) where accidents > 0;
 
--- Where an account is notified besides email: channels of Slack and Microsoft Teams, and HTTPS endpoints.
-create table alert_channels (
-  id          text primary key,
-  account_id  text not null references accounts (id),
-  kind        text not null check (kind in ('slack', 'teams', 'https')),
-  name        text not null,
-  address     text not null check (json_valid(address)), -- encrypted: the URL, which is a secret
-  host        text not null,                             -- what is shown of it
-  last_four   text not null,
-  gets_alerts integer not null,                          -- 1: is notified of problems with webhooks and connections
-  created_at  integer not null,
-  problem     text,                                      -- why the last message did not arrive, or null
-  problem_at  integer
-) strict, without rowid;
-create index alert_channels_by_account on alert_channels (account_id, created_at, id);
-
--- What users will be emailed and channels will be notified of: one message for each recipient and kind of news, which
--- grows until it has been sent. Only the first twenty items are kept, and how many there are. Without news for three
--- days a message that does not arrive is deleted.
-create table alert_messages (
-  account_id   text not null,
-  recipient_id text not null, -- the user or the channel
-  kind         text not null check (kind in ('paused', 'failed', 'working', 'connection', 'record')),
-  items        text not null check (json_valid(items)),
-  total        integer not null,
-  added_at     integer not null, -- when it last grew
-  due_at       integer not null,
-  attempts     integer not null default 0,
-  primary key (account_id, recipient_id, kind)
-) strict, without rowid;
-create index alert_messages_due on alert_messages (due_at);
-
--- How many messages an account has been sent on a day, and how many of them were emails: both are limited.
-create table alerts_sent (
-  account_id text not null,
-  day        integer not null, -- days since 1970, UTC: older ones are deleted
-  messages   integer not null,
-  emails     integer not null,
-  primary key (account_id, day)
-) strict, without rowid;
-
--- How often unsaved webhooks of a host were tested in an hour: any account may name any host. Older hours are deleted.
-create table test_calls (
-  hour  integer not null, -- hours since 1970
-  host  text not null,
-  calls integer not null,
-  primary key (hour, host)
-) strict, without rowid;
-
--- What the last sweep found, so that `/health` reads one row. The first must have run ten minutes after the first deploy.
-create table sweeps (
-  id            integer not null primary key check (id = 1),
-  at            integer not null,
-  oldest_due_at integer -- since when the oldest delivery has been due that nobody works for
-) strict;
-insert into sweeps (id, at) values (1, (unixepoch() + 600) * 1000);
+-- Every webhook of the account may have a delivery, also one that has subscribed to other connections since.
+create view event_notifications as
+select id as event_id, account_id, connection_id, created_at,
+  (select request_id from changes c where c.account_id = e.account_id and c.seq >= e.created_at
+    and c.seq < e.created_at + 1000 and c.seq - c.lag = e.created_at and c.connection_id = e.connection_id
+    limit 1) as request_id,
+  exists (select 1 from webhooks w cross join deliveries d on d.webhook_id = w.id
+    and d.id >= format('%08x-%04x', e.created_at >> 16, e.created_at & 65535)
+    and d.id < format('%08x-%04x', e.created_at + 1 >> 16, e.created_at + 1 & 65535) and d.event_id = e.id
+    where w.account_id = e.account_id) as has_deliveries,
+  json_object('eventId', id, 'issuedOn', strftime('%Y-%m-%dT%H:%M:%fZ', issued_on / 1000.0, 'unixepoch'),
+    'translatedIncidentTypes', json(translated_incident_types), 'eventRisk', event_risk, 'vehicleId', vehicle_id,
+    'vehicleName', vehicle_name, 'vehicleVin', coalesce(vehicle_vin, ''), 'vehicleGroups', json(vehicle_groups),
+    'recipients', json(coalesce(recipients, '[]'))) || '' as data
+from safety_events e;
+-- What an event was notified of is kept when it leaves or changes. The records' upsert decides about conflicts in its
+-- triggers too: `or ignore` does not hold there.
+create trigger event_left before delete on safety_events BEGIN insert or ignore into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id) select event_id, 0, 2, account_id, connection_id, data, created_at, request_id from event_notifications where event_id = old.id and has_deliveries; END;
+create trigger event_revised before update of issued_on, translated_incident_types, event_risk, vehicle_id on safety_events when (old.issued_on, old.translated_incident_types, old.event_risk, old.vehicle_id) is not (new.issued_on, new.translated_incident_types, new.event_risk, new.vehicle_id) and not exists (select 1 from notifications where event_id = old.id and level = 0) BEGIN insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id) select event_id, 0, 2, account_id, connection_id, data, created_at, request_id from event_notifications where event_id = old.id and has_deliveries; END;

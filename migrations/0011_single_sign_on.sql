@@ -20,10 +20,3 @@ create table sign_in_domains (
 create unique index sign_in_domains_proven on sign_in_domains (domain) where proven_at is not null;
 -- The job that checks them again reads those that are due.
 create index sign_in_domains_due on sign_in_domains (proven_at) where proven_at is not null;
-
--- People who were removed, by the hash of their address: their provider does not add them again.
-create table removed_people (
-  account_id text not null references accounts (id),
-  hash       text not null,
-  primary key (account_id, hash)
-) strict, without rowid;

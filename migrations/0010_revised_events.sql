@@ -1,3 +1,0 @@
--- The records' upsert decides about conflicts in its triggers too: `or ignore` does not hold there.
-drop trigger event_revised;
-create trigger event_revised before update of issued_on, translated_incident_types, event_risk, vehicle_id on safety_events when (old.issued_on, old.translated_incident_types, old.event_risk, old.vehicle_id) is not (new.issued_on, new.translated_incident_types, new.event_risk, new.vehicle_id) and not exists (select 1 from notifications where event_id = old.id and level = 0) BEGIN insert into notifications (event_id, level, type, account_id, connection_id, data, created_at, request_id) select event_id, 0, 2, account_id, connection_id, data, created_at, request_id from event_notifications where event_id = old.id and has_deliveries; END;

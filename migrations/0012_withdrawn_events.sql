@@ -1,7 +1,0 @@
--- Whether the provider has withdrawn an event. The index holds the withdrawn ones alone, so that others cost nothing.
-alter table safety_events add column withdrawn integer check (withdrawn in (0, 1));
-create index safety_events_withdrawn on safety_events (id) where withdrawn = 1;
-
--- Counts leave withdrawn events out.
-drop trigger event_changed;
-create trigger event_changed after update on safety_events when (old.started_at, old.event_risk, old.translated_incident_types, old.vehicle_id, old.driver_id, old.withdrawn) is not (new.started_at, new.event_risk, new.translated_incident_types, new.vehicle_id, new.driver_id, new.withdrawn) BEGIN insert into event_counts_due (account_id, day, hours) select old.account_id, old.started_at / 86400000, 1 << (old.started_at / 3600000 % 24) where old.started_at not between (unixepoch() - 3480) * 1000 and (unixepoch() + 3480) * 1000 and old.started_at > (unixepoch() - 180 * 86400) * 1000 on conflict (account_id, day) do update set hours = hours | excluded.hours where hours & excluded.hours = 0; insert into event_counts_due (account_id, day, hours) select new.account_id, new.started_at / 86400000, 1 << (new.started_at / 3600000 % 24) where new.started_at not between (unixepoch() - 3480) * 1000 and (unixepoch() + 3480) * 1000 and new.started_at > (unixepoch() - 180 * 86400) * 1000 on conflict (account_id, day) do update set hours = hours | excluded.hours where hours & excluded.hours = 0; END;

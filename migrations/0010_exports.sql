@@ -2,7 +2,9 @@
 create table exports (
   id           text primary key,
   account_id   text not null,
-  requested_by text not null,                                          -- a user
+  requested_by text not null,                                          -- a user, or an API token
+  -- The only connections that it has, if that token is limited to some.
+  connection_ids text check (connection_ids is null or json_valid(connection_ids)),
   requested_at integer not null,
   wanted       text not null check (json_valid(wanted)),               -- lists, days and formats
   place        text not null default '{}' check (json_valid(place)),   -- how far it has come

@@ -84,7 +84,10 @@ const { calls } = rateLimits.ACTION_LIMIT;
 it('the guide has the limits that the service keeps to', () => {
   expect(figuresIn(guide)).toMatchObject({
     'requests per API token, ingest key or portal session': [rateLimits.TOKEN_LIMIT.calls],
-    'tests and replays per API token': [calls, rateLimits.ACCOUNT_ACTION_LIMIT.calls],
+    'tests, replays, exports and their downloads per API token': [
+      calls,
+      rateLimits.ACCOUNT_ACTION_LIMIT.calls,
+    ],
     'requests with invalid tokens per address': [rateLimits.UNKNOWN_LIMIT.calls],
     '`GET /health` per address': [rateLimits.HEALTH_LIMIT.calls],
     'request body': [largestBody],

@@ -15,6 +15,7 @@ export const portalRoutes = routes.filter((route) => route.includes(' /portal'))
 /** A body that each route takes, where `{}` is none. */
 export const bodies: { [route: string]: (us: World) => object } = {
   'POST /ingest': () => ({ records: [vehicle()] }),
+  'POST /exports': () => ({ lists: ['trips'] }),
   'POST /webhook': (us) => webhookBody(us, { allConnections: true }),
   'PUT /webhook/:id': (us) => webhookBody(us, { allConnections: true }),
   'POST /webhook/:id/replay': () => ({ dryRun: true }),

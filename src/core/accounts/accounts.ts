@@ -210,4 +210,8 @@ export async function refuseIfMoved(env: Env): Promise<void> {
 }
 
 /** An operator acting in an account. The caller must have authenticated them. */
-export const operatorIn = (accountId: string): Caller => ({ operator: true, accountId });
+export const operatorIn = (accountId: string, connectionIds?: string[]): Caller => ({
+  operator: true,
+  accountId,
+  connectionIds,
+});

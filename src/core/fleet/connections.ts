@@ -4,7 +4,7 @@ import { audit } from '../accounts/audit/write.ts';
 import { refreshIngestKeys } from '../accounts/tokens/service.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
 import { type Database, refuseUnless, unlessTaken } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
 import type { HealthStatus } from '../platform/db/schema/types.ts';
@@ -27,7 +27,11 @@ export async function sliceConnections(
   caller: Caller,
   slice: SliceQuery,
 ): Promise<Slice<Connection>> {
-  const which = and(eq(connections.accountId, caller.accountId), following(connections, slice));
+  const which = and(
+    eq(connections.accountId, caller.accountId),
+    isWithin(caller, connections.id),
+    following(connections, slice),
+  );
   const rows = await asCaller(env, caller, (db) =>
     db
       .select()

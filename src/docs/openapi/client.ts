@@ -17,11 +17,13 @@ import {
 import { Change, changesByKind } from '../../extras/changes/schema.ts';
 import * as reads from '../../extras/delivery-log/schema.ts';
 import { Evidence } from '../../extras/evidence/schema.ts';
+import { Export, ExportFile, ExportInput } from '../../extras/exports/schema.ts';
 import { Health } from '../../operator/api/service.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries, deliveryOperations } from './deliveries.ts';
 import { document, Failure, type Operation } from './document.ts';
 import { examples, itemName } from './examples.ts';
+import { exportOperations } from './exports.ts';
 import { idParameter, listChanges, listOperations, listParameters } from './lists.ts';
 import { failing, retry } from './responses.ts';
 import { webhookOperations } from './webhooks.ts';
@@ -52,6 +54,7 @@ export const clientDocument = (): Json =>
         'What telematics providers report, in lists.',
         { ...listOperations(), getEvidence, listChanges },
       ],
+      Exports: ['Lists as files, for data warehouses.', exportOperations],
       Service: ['The service itself.', { health }],
       Deliveries: [
         'The calls that your receiver gets from the service, and their status.',
@@ -69,6 +72,9 @@ export const clientDocument = (): Json =>
       ...Object.fromEntries(lists.map((resource) => [itemName(resource), resource.item])),
       AccidentWithEvidence: v.object({ ...entries, evidence: v.optional(v.array(Evidence)) }),
       Evidence,
+      ExportInput,
+      Export,
+      ExportFile,
       AccidentLevel: objects.AccidentLevel,
       Handled: objects.Handled,
       Location: objects.LocationOutput,

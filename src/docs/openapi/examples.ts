@@ -60,6 +60,20 @@ const evidence = {
   storedAt: '2026-11-20T20:01:10.000Z',
   expiresAt: '2027-11-20T20:00:02.000Z',
 };
+const exported = {
+  id: '01a1fc72-8340-7c11-9a53-5d0f7b21e6aa',
+  state: 'ready',
+  lists: ['trips'],
+  formats: ['csv'],
+  from: '2026-11-01T00:00:00.000Z',
+  to: '2026-11-21T00:00:00.000Z',
+  connectionIds: null,
+  records: 18_204,
+  truncated: false,
+  files: [{ name: 'trips.csv', records: 18_204, bytes: 5_104_332 }],
+  requestedAt: '2026-11-21T06:00:00.000Z',
+  expiresAt: '2026-11-28T06:00:41.000Z',
+};
 const webhookInput = eachField('example');
 const filters = { minEventRisk: 4, vehicleGroups: ['North'] };
 const lastAnswer = { status: 503, kind: 'status', at: '2026-11-20T20:00:02.114Z' };
@@ -138,6 +152,14 @@ export const examples: Record<string, unknown> = {
     records: 2,
     index: 0,
   },
+  ExportInput: {
+    lists: exported.lists,
+    formats: exported.formats,
+    from: '2026-11-01',
+    to: '2026-11-21',
+  },
+  Export: exported,
+  ExportFile: exported.files[0],
   ExternalIdInput: { externalId: 'FL-0042' },
   WebhookFilters: filters,
   WebhookFiltersInput: filters,

@@ -1,10 +1,24 @@
-import { and, desc, eq, exists, gt, isNotNull, isNull, lt, ne, notExists, sql } from 'drizzle-orm';
+import {
+  and,
+  desc,
+  eq,
+  exists,
+  gt,
+  isNotNull,
+  isNull,
+  lt,
+  ne,
+  notExists,
+  type SQL,
+  sql,
+} from 'drizzle-orm';
 import * as v from 'valibot';
 import { audit } from '../../core/accounts/audit/write.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { type Database, refuseUnless } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { newId } from '../../core/platform/db/ids.ts';
+import { tokens } from '../../core/platform/db/schema/accounts.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { invalid, Refusal } from '../../core/platform/errors.ts';
 import { markWaiting } from '../../core/platform/jobs/jobs.ts';
@@ -15,6 +29,11 @@ import { exportFolder, formatNames, streamFile } from './files.ts';
 import { exports } from './tables.ts';
 
 export const maxExportsPerDay = 5;
+
+export const tooManyExports = `An account can have at most ${maxExportsPerDay} exports a day. Try again tomorrow.`;
+
+export const exportInProgress =
+  'An export of this account is being prepared. Ask for another once it is ready.';
 
 export const exportKeptMs = 7 * dayMs;
 
@@ -43,8 +62,9 @@ export type Wanted = v.InferOutput<typeof Wanted>;
 export const exportColumns = {
   id: exports.id,
   accountId: exports.accountId,
-  /** Who asked for it: a person, or `operators`. */
-  userId: exports.requestedBy,
+  /** Who asked for it: a person, an API token, or `operators`. */
+  requestedBy: exports.requestedBy,
+  connectionIds: exports.connectionIds,
   requestedAt: exports.requestedAt,
   finishedAt: exports.finishedAt,
   expiresAt: exports.expiresAt,
@@ -57,13 +77,21 @@ export const exportColumns = {
 };
 
 /** An export; times in milliseconds since 1970. */
-export type Export = Omit<typeof exports.$inferSelect, 'requestedBy'> & { userId: string };
+export type Export = typeof exports.$inferSelect;
 
 /** Whether this deployment can export: it needs a bucket. */
 export const canExport = (env: Env): boolean => bucketOf(env) !== undefined;
 
-/** Asks for an export for a person, who is emailed when it is ready. @throws Refusal: invalid */
-export async function requestExport(env: Env, caller: Caller, userId: string, wanted: Wanted) {
+/**
+ * Asks for an export for a person, who is emailed when it is ready, or an API token, whose limit it has.
+ * @throws Refusal: invalid
+ */
+export async function requestExport(
+  env: Env,
+  caller: Caller,
+  requestedBy: string,
+  { lists, formats, ...days }: Wanted,
+) {
   if (!canExport(env)) throw invalid('Exports are not available here.');
   const { accountId } = caller;
   const now = Date.now();
@@ -79,22 +107,19 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
     refuseUnless(
       db,
       notExists(db.select({ id: exports.id }).from(exports).where(isOpen)),
-      'An export of this account is being prepared. Ask for another once it is ready.',
+      exportInProgress,
     ),
-    userId === operators
+    requestedBy === operators
       ? undefined
-      : refuseUnless(
-          db,
-          lt(db.$count(exports, isOfToday), maxExportsPerDay),
-          `An account can have at most ${maxExportsPerDay} exports a day. Try again tomorrow.`,
-        ),
+      : refuseUnless(db, lt(db.$count(exports, isOfToday), maxExportsPerDay), tooManyExports),
     audit(db, caller, 'changed', 'accounts', accountId, ['export requested']),
     db.insert(exports).values({
       id,
       accountId,
-      requestedBy: userId,
+      requestedBy,
+      connectionIds: 'tokenId' in caller ? caller.connectionIds : undefined,
       requestedAt: now,
-      wanted,
+      wanted: { lists: [...new Set(lists)], formats: [...new Set(formats)], ...days },
       nextAt: now,
       expiresAt: now + exportKeptMs,
     }),
@@ -104,38 +129,58 @@ export async function requestExport(env: Env, caller: Caller, userId: string, wa
   return { id };
 }
 
-/** An export as people see it; who asked for it is null once they have been removed. */
+/** An export as people see it. */
 export type ListedExport = Export & {
-  requestedBy: string | null;
+  /** Who asked for it: an address, or an API token's name; null once they are gone. */
+  by: string | null;
   state: 'preparing' | 'ready' | 'failed';
 };
 
 /** The account's exports, newest first. There are few: they are deleted when they expire. */
-export async function listExports(env: Env, caller: Caller): Promise<ListedExport[]> {
-  const isTheirs = and(
-    eq(portalUsers.id, exports.requestedBy),
-    eq(portalUsers.accountId, exports.accountId),
-  );
+export const listExports = (env: Env, caller: Caller): Promise<ListedExport[]> =>
+  readExports(env, caller);
+
+/** An export of the account; undefined if the caller may see none with this id. */
+export const findExport = async (
+  env: Env,
+  caller: Caller,
+  id: string,
+): Promise<ListedExport | undefined> => (await readExports(env, caller, eq(exports.id, id)))[0];
+
+async function readExports(env: Env, caller: Caller, which?: SQL): Promise<ListedExport[]> {
   const found = await asCaller(env, caller, (db) =>
     db
-      .select({ ...exportColumns, requestedBy: portalUsers.email })
+      .select({ ...exportColumns, email: portalUsers.email, token: tokens.name })
       .from(exports)
-      .leftJoin(portalUsers, isTheirs)
-      .where(and(eq(exports.accountId, caller.accountId), gt(exports.expiresAt, Date.now())))
+      .leftJoin(portalUsers, requestedIn(portalUsers))
+      .leftJoin(tokens, requestedIn(tokens))
+      .where(and(isSeenBy(caller), gt(exports.expiresAt, Date.now()), which))
       .orderBy(desc(exports.requestedAt), desc(exports.id)),
   );
-  return found.map((row) => ({
+  return found.map(({ email, token, ...row }) => ({
     ...row,
+    by: email ?? token,
     state: row.finishedAt ? 'ready' : row.nextAt ? 'preparing' : 'failed',
   }));
 }
 
+const requestedIn = ({ id, accountId }: typeof portalUsers | typeof tokens) =>
+  and(eq(id, exports.requestedBy), eq(accountId, exports.accountId));
+
+/** A token that is limited to connections sees the exports that it has asked for, and no others. */
+const isSeenBy = (caller: Caller) =>
+  and(
+    eq(exports.accountId, caller.accountId),
+    'tokenId' in caller && caller.connectionIds
+      ? eq(exports.requestedBy, caller.tokenId)
+      : undefined,
+  );
+
 /** Opens a file of a ready export: its bytes, headers, and later work. @throws Refusal: not found */
 export async function openFile(env: Env, caller: Caller, id: string, name: string) {
-  const { accountId } = caller;
   const isReady = and(
     eq(exports.id, id),
-    eq(exports.accountId, accountId),
+    isSeenBy(caller),
     isNotNull(exports.finishedAt),
     gt(exports.expiresAt, Date.now()),
   );
@@ -153,7 +198,7 @@ export async function openFile(env: Env, caller: Caller, id: string, name: strin
   }));
   const [found] = files;
   const bucket = bucketOf(env);
-  if (!found || !bucket) throw new Refusal({ kind: 'not found' });
+  if (!found || !bucket) throw new Refusal({ kind: 'not found', what: 'file' });
   const headers = {
     'Content-Type': name.endsWith('.csv')
       ? 'text/csv; charset=utf-8'
@@ -161,5 +206,8 @@ export async function openFile(env: Env, caller: Caller, id: string, name: strin
     'Content-Disposition': `attachment; filename="${name}"`,
     'Cache-Control': 'private, no-store',
   };
-  return { headers, ...streamFile(bucket, exportFolder(accountId, id), JSON.parse(found.file)) };
+  return {
+    headers,
+    ...streamFile(bucket, exportFolder(caller.accountId, id), JSON.parse(found.file)),
+  };
 }

@@ -7,6 +7,7 @@ import { readList } from '../../core/fleet/service.ts';
 import { config, originOf } from '../../core/platform/config.ts';
 import type { Position } from '../../core/platform/db/cursor.ts';
 import { type Database, jsonList, transaction } from '../../core/platform/db/database.ts';
+import type { Caller } from '../../core/platform/db/guard.ts';
 import { accounts } from '../../core/platform/db/schema/accounts.ts';
 import type { ExportPlace } from '../../core/platform/db/schema/types.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
@@ -174,17 +175,18 @@ type Page = { items: object[]; next?: ExportPlace };
 
 async function readPage(
   env: Env,
-  { accountId, wanted }: Export,
+  one: Export,
   list: List,
   position: ExportPlace,
   limit: number,
 ): Promise<Page> {
-  const { from = '1970-01-01', to = '9999-12-31' } = wanted;
+  const { from = '1970-01-01', to = '9999-12-31' } = one.wanted;
+  const reader = operatorIn(one.accountId, one.connectionIds ?? undefined);
   const ofAccount = list.path === '/connections';
   const isBegun = ofAccount || position.cursor;
   const connection = isBegun
     ? position.connection
-    : await connectionAfter(env, accountId, position.connection);
+    : await connectionAfter(env, reader, position.connection);
   if (!connection && !ofAccount) return { items: [] };
   const query = {
     limit: [String(limit)],
@@ -192,7 +194,7 @@ async function readPage(
     ...(position.cursor && { cursor: [position.cursor] }),
   };
   const request = { connectionId: connection?.id, query };
-  const read = readList(env, operatorIn(accountId), list, request, readAcross);
+  const read = readList(env, reader, list, request, readAcross);
   const { items, next: cursor } = await read.catch(
     (error: unknown): { items: unknown[]; next?: string } => {
       if (refusalIn(error)?.failure.kind === 'invalid' && connection) return { items: [] }; // it has been deleted
@@ -208,10 +210,10 @@ async function readPage(
 
 async function connectionAfter(
   env: Env,
-  accountId: string,
+  reader: Caller,
   after?: Position,
 ): Promise<Position | undefined> {
-  const { items } = await sliceConnections(env, operatorIn(accountId), { after, limit: 1 });
+  const { items } = await sliceConnections(env, reader, { after, limit: 1 });
   return items[0] && { sort: items[0].createdAt, id: items[0].id };
 }
 
@@ -219,7 +221,7 @@ async function connectionAfter(
 async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
   const { emailFrom } = config(env);
   const isReader = and(
-    eq(portalUsers.id, one.userId),
+    eq(portalUsers.id, one.requestedBy),
     eq(portalUsers.accountId, one.accountId),
     eq(portalUsers.role, 'admin'),
   );

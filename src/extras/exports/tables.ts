@@ -7,8 +7,10 @@ export const exports = sqliteTable(
   {
     id: text().primaryKey(),
     accountId: text('account_id').notNull(),
-    /** A user. */
+    /** A user, or an API token. */
     requestedBy: text('requested_by').notNull(),
+    /** The only connections that it has; null: all of the account. */
+    connectionIds: text('connection_ids', { mode: 'json' }).$type<string[]>(),
     requestedAt: integer('requested_at').notNull(),
     /** Lists, days and formats. */
     wanted: text({ mode: 'json' }).$type<WantedExport>().notNull(),

@@ -107,8 +107,9 @@ const columns: Column<exporting.ListedExport>[] = [
       lists.length === exporting.exportableLists.length
         ? 'All lists'
         : capital(listed(lists.map(wordsFor))),
-    more: ({ wanted: { from, to } }) => (
+    more: ({ wanted: { from, to }, connectionIds }) => (
       <span class="sub block">
+        {connectionIds && `Of ${counted(connectionIds.length, 'connection', 'connections')}. `}
         {!from && !to && 'All days'}
         {from && ['From ', <Day at={Date.parse(from)} />]}
         {to && [' to ', <Day at={Date.parse(to) - 1} />]}
@@ -117,11 +118,7 @@ const columns: Column<exporting.ListedExport>[] = [
   },
   {
     head: 'Requested',
-
-    cell: ({ requestedAt, requestedBy }) => [
-      <Time at={requestedAt} />,
-      requestedBy && ` by ${requestedBy}`,
-    ],
+    cell: ({ requestedAt, by }) => [<Time at={requestedAt} />, by && ` by ${by}`],
   },
   { head: 'State', cell: (one) => <Progress {...one} /> },
   {

@@ -96,6 +96,13 @@ it('a validating proxy finds no deviation in any operation', async () => {
   await stack.minute();
   await until('the photo is stored', async () => (await kept())?.state === 'stored');
   ids.evidence = (await kept())?.id;
+  const { id: exportId } = (
+    await api<{ id: string }>(stack, us.token, 'POST', '/exports', { lists: ['trips'] })
+  ).data;
+  ids.exports = exportId;
+  const exported = async () =>
+    (await api<{ state: string }>(stack, us.token, 'GET', `/exports/${exportId}`)).data;
+  await until('the export is ready', async () => (await exported()).state === 'ready');
   const call = async ({ path, ...request }: Made, key: string) => {
     const headers = { ...request.headers, 'x-api-key': key };
     return (await fetch(proxy.url + path, { ...request, headers })).status;

@@ -24,7 +24,7 @@ export type Caller = {
   alongside?: (db: Database) => Statement;
 } & (
   | (KnownScope & { tokenId: string; check?: PassedCheck; reader?: Reader | undefined })
-  | { operator: true }
+  | { operator: true; connectionIds?: string[] | undefined }
   | { credential: Credential; needs?: Role | undefined } // the minimum role; any if missing
 );
 
@@ -233,9 +233,9 @@ function credentialOf(caller: Caller): SQL {
     : sql`(select null as account_id, null as last_used_at, null as role)`;
 }
 
-/** The condition that a token which is limited to some connections may use this one; for others there is none. */
+/** The condition that a caller who is limited to some connections may use this one; for others there is none. */
 export function isWithin(caller: Caller, connectionId: SQL | SQLiteColumn): SQL | undefined {
-  const ids = 'tokenId' in caller ? caller.connectionIds : undefined;
+  const ids = 'credential' in caller ? undefined : caller.connectionIds;
   return ids && sql`${connectionId} in ${jsonList(ids)}`;
 }
 

@@ -43,7 +43,7 @@ const document: {
   readFileSync(join(root, 'src/docs/openapi/published/openapi.operator.json'), 'utf8'),
 );
 
-/** Options that are shorter than the names of their fields. */
+/** Options that are shorter than the names of their fields, or not called as an option of all commands. */
 const shorter: { [field: string]: string } = {
   accidentLevels: 'levels',
   accountId: 'account',
@@ -57,6 +57,7 @@ const shorter: { [field: string]: string } = {
   maxPerSecond: 'per-second',
   minEventRisk: 'risk',
   tSP: 'tsp',
+  url: 'address',
 };
 
 /** Nobody else should see these: stdin has them where they are `-`, as they are if they are required. */

@@ -19,13 +19,13 @@ import {
   sendHealthAlerts,
 } from '../extras/providers/health-alerts.ts';
 import { startPulls } from '../extras/providers/pull.ts';
+import { checkDomains } from '../extras/single-sign-on/dns.ts';
 import { sendSummaries, summariesAreDue } from '../extras/summaries/summaries.ts';
 import { countEvents, countsAreDue } from '../extras/trends/job.ts';
 import { pruneSessions } from '../people/prune.ts';
 import { continueDeletions, deletionsAreDue } from './deletion/run.ts';
 import { recordSize, sweepAndNote } from './health/service.ts';
 import { reEncrypt } from './re-encrypt.ts';
-import { checkDomains } from './sign-in-domains.ts';
 
 /**
  * What the cron does itself each minute: it finds what is due, of which each webhook and connection is one row, and sends

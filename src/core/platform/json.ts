@@ -1,3 +1,12 @@
+/** The JSON in a text; undefined if it is invalid. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 const mark = String.raw`([[{}\],:])`;
 const letter = String.raw`[ !#-[\]-\uffff]`; // neither a quote, a backslash nor a control character
 const text = String.raw`("${letter}*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})${letter}*)*")`;

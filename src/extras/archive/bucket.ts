@@ -5,9 +5,6 @@ import { dayMs, hourMs } from '../../core/platform/durations.ts';
 import { Refusal } from '../../core/platform/errors.ts';
 import { fault } from '../../core/platform/log.ts';
 
-/** The bucket of the archive, if this deployment has one. */
-export const bucketOf = (env: { ARCHIVE?: R2Bucket }): R2Bucket | undefined => env.ARCHIVE;
-
 /** A day of a connection: one folder of the archive. */
 export type DayOf = { kind: string; accountId: string; connectionId: string; day: number };
 

@@ -1,9 +1,10 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { ArchiveKind } from '../../core/fleet/lists/list.ts';
+import { bucketOf } from '../../core/platform/bucket.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../../core/platform/db/guard.ts';
 import { partsOf } from '../../core/platform/parts.ts';
 import type { ArchivedRow } from './archived.ts';
-import { bucketOf, type DayOf, type Part, readAgain } from './bucket.ts';
+import { type DayOf, type Part, readAgain } from './bucket.ts';
 import { readRowsOf } from './files.ts';
 import { archivedDays } from './tables.ts';
 

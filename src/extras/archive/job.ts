@@ -2,6 +2,7 @@ import { inArray, sql } from 'drizzle-orm';
 import type { ArchiveKind } from '../../core/fleet/lists/list.ts';
 import { archiveKinds } from '../../core/fleet/lists/registry.ts';
 import { keptMs, recordArchived } from '../../core/fleet/record-changes.ts';
+import { bucketOf } from '../../core/platform/bucket.ts';
 import type { Position } from '../../core/platform/db/cursor.ts';
 import { type Database, int, jsonList, transaction } from '../../core/platform/db/database.ts';
 import { ofActiveAccount } from '../../core/platform/db/guard.ts';
@@ -14,7 +15,7 @@ import type { Lease } from '../../core/platform/jobs/lease.ts';
 import { fault } from '../../core/platform/log.ts';
 import { partsOf } from '../../core/platform/parts.ts';
 import { type ArchivedRow, isSame, newerOf, placeOf } from './archived.ts';
-import { bucketOf, dayOf, type Folder, firstHotDay, type Part } from './bucket.ts';
+import { dayOf, type Folder, firstHotDay, type Part } from './bucket.ts';
 import { catalogued, inArchive, putEntry } from './catalog.ts';
 import {
   deleteFiles,

@@ -1,11 +1,11 @@
 import { findItem } from '../../core/fleet/find.ts';
 import type { List } from '../../core/fleet/lists/list.ts';
 import { type ListQuery, readList } from '../../core/fleet/service.ts';
+import { bucketOf } from '../../core/platform/bucket.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
 import { type Page, readPage } from '../../core/platform/db/pages.ts';
 import { timestamp } from '../../core/platform/fields.ts';
 import type { ArchivedRow } from './archived.ts';
-import { bucketOf } from './bucket.ts';
 import { readPageAcross } from './pages.ts';
 
 /** Reads a page of a list over D1 and the archive, if it has one. */

@@ -3,6 +3,7 @@ import { alias, type SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
 import { version } from '../../../package.json';
 import { noteEvidence } from '../../core/fleet/accidents/write.ts';
 import type { NewEvidence } from '../../core/fleet/lists/field-objects.ts';
+import { bucketOf } from '../../core/platform/bucket.ts';
 import { config } from '../../core/platform/config.ts';
 import { type Database, jsonList, transaction } from '../../core/platform/db/database.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
@@ -12,7 +13,6 @@ import { type Budget, isLeft, newBudget, within } from '../../core/platform/jobs
 import { type Lease, withLease } from '../../core/platform/jobs/lease.ts';
 import { fault } from '../../core/platform/log.ts';
 import { send } from '../../core/platform/queue.ts';
-import { bucketOf } from '../archive/bucket.ts';
 import { forget, isAllowed, isKept, keyOf, maxDayBytes, ofLastDay, owners } from './evidence.ts';
 import { isSigned, leadToSame } from './link.ts';
 import { restFrom, spanOf, tagIn, type Version } from './range.ts';

@@ -1,4 +1,5 @@
 import { and, eq, inArray, lt, type SQL, sql } from 'drizzle-orm';
+import { bucketOf } from '../../core/platform/bucket.ts';
 import { jsonList, transaction } from '../../core/platform/db/database.ts';
 import { hasId } from '../../core/platform/db/has-id.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
@@ -7,7 +8,6 @@ import { inSteps, newBudget } from '../../core/platform/jobs/budget.ts';
 import { stepWithLease } from '../../core/platform/jobs/lease.ts';
 import { fault } from '../../core/platform/log.ts';
 import type { ArchivedRow } from '../archive/archived.ts';
-import { bucketOf } from '../archive/bucket.ts';
 import { abort, leaseOf } from './copy.ts';
 import { forget, keyOf, owners, pruneJob } from './evidence.ts';
 import { evidence } from './tables.ts';

@@ -15,6 +15,7 @@ import {
 import * as v from 'valibot';
 import { audit } from '../../core/accounts/audit/write.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
+import { bucketOf } from '../../core/platform/bucket.ts';
 import { type Database, refuseUnless } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { newId } from '../../core/platform/db/ids.ts';
@@ -24,7 +25,6 @@ import { invalid, Refusal } from '../../core/platform/errors.ts';
 import { markWaiting } from '../../core/platform/jobs/jobs.ts';
 import { send } from '../../core/platform/queue.ts';
 import { portalUsers } from '../../people/tables.ts';
-import { bucketOf } from '../archive/bucket.ts';
 import { exportFolder, formatNames, streamFile } from './files.ts';
 import { exports } from './tables.ts';
 

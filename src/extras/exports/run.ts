@@ -4,6 +4,7 @@ import { sliceConnections } from '../../core/fleet/connections.ts';
 import type { List } from '../../core/fleet/lists/list.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { readList } from '../../core/fleet/service.ts';
+import { bucketOf } from '../../core/platform/bucket.ts';
 import { config, originOf } from '../../core/platform/config.ts';
 import type { Position } from '../../core/platform/db/cursor.ts';
 import { type Database, jsonList, transaction } from '../../core/platform/db/database.ts';
@@ -20,7 +21,6 @@ import { counted, minuteOf } from '../../core/platform/text.ts';
 import { renderMail } from '../../people/mail/render.ts';
 import { sendMail } from '../../people/mail/send.ts';
 import { portalUsers } from '../../people/tables.ts';
-import { bucketOf } from '../archive/bucket.ts';
 import { readAcross } from '../archive/lists.ts';
 import {
   type Export,

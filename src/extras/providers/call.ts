@@ -1,8 +1,8 @@
 import { version } from '../../../package.json';
+import { parsedJson } from '../../core/platform/json.ts';
 import { parseRetryAfter } from '../../core/platform/retry-after.ts';
 import { type Access, ProviderError, type ProviderErrorKind, TooLarge } from './connector.ts';
 import { Picker } from './pick.ts';
-import { parsedJson } from './read.ts';
 
 /** The time for a page with all its calls: background work ends after 30 s. */
 export const pageMs = 18_000;

@@ -1,6 +1,7 @@
 import { isPrintable, notKnown } from '../../core/platform/fields.ts';
+import { parsedJson } from '../../core/platform/json.ts';
 import { type Connector, type CredentialField, ProviderError } from './connector.ts';
-import { at, parsedJson } from './read.ts';
+import { at } from './read.ts';
 
 /** No known credential is nearly as long. */
 export const maxCredential = 4000;

@@ -1,5 +1,5 @@
+import { parsedJson } from '../../core/platform/json.ts';
 import type { Wanted } from './connector.ts';
-import { parsedJson } from './read.ts';
 
 /** What is wanted, by names that are separated by spaces and lines. */
 export const wantedNames = (

@@ -8,15 +8,6 @@ import { dumpedBytes } from '../../core/platform/db/dump.ts';
 import { isPrintable, maxName } from '../../core/platform/fields.ts';
 import { type Json, ProviderError } from './connector.ts';
 
-/** The JSON in a text; undefined if it is invalid. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The value at a path, or undefined. Providers leave fields out, or send `null` or `""`: all null to us. */
 export function at(value: unknown, ...path: (string | number)[]): unknown {
   let found = value;

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { bucketOf } from '../../core/platform/bucket.ts';
 import { config } from '../../core/platform/config.ts';
 import { repeatsRefusals, transaction } from '../../core/platform/db/database.ts';
 import { newId } from '../../core/platform/db/ids.ts';
@@ -7,7 +8,6 @@ import { inTime } from '../../core/platform/in-time.ts';
 import { deleteTimes, recordTime, selectTimes } from '../../core/platform/jobs/lease.ts';
 import { described } from '../../core/platform/log.ts';
 import { callOnce } from '../../core/webhooks/deliveries/send/call-once.ts';
-import { bucketOf } from '../../extras/archive/bucket.ts';
 import { sendMail } from '../../people/mail/send.ts';
 import { fingerprint, schemaSql, subjectOf } from '../api/schema.ts';
 import type { Check, ServiceCheck } from '../api/service.ts';

@@ -1,6 +1,7 @@
 import { and, eq, exists, ne, notExists, sql } from 'drizzle-orm';
 import { awaitFrom, operatorIn, setAccount } from '../../core/accounts/accounts.ts';
 import { audit } from '../../core/accounts/audit/write.ts';
+import { bucketOf } from '../../core/platform/bucket.ts';
 import { config } from '../../core/platform/config.ts';
 import {
   refuseUnless,
@@ -15,7 +16,6 @@ import { openDatabase } from '../../core/platform/db/system.ts';
 import { type Failure, invalid, Refusal } from '../../core/platform/errors.ts';
 import { forgetTimers } from '../../core/webhooks/deliveries/receiver/store.ts';
 import { resumeWebhooks } from '../../core/webhooks/remove.ts';
-import { bucketOf } from '../../extras/archive/bucket.ts';
 import { restartCopies } from '../../extras/evidence/evidence.ts';
 import { takenDomain } from '../../extras/single-sign-on/single-sign-on.ts';
 import { removeMarks } from '../../extras/trends/job.ts';

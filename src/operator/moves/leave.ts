@@ -1,6 +1,7 @@
 import { and, eq, exists, ne, notExists, sql } from 'drizzle-orm';
 import { deletedAccountId, setAccount } from '../../core/accounts/accounts.ts';
 import { archiveKinds } from '../../core/fleet/lists/registry.ts';
+import { bucketOf } from '../../core/platform/bucket.ts';
 import { partHeader } from '../../core/platform/cells.ts';
 import { config } from '../../core/platform/config.ts';
 import {
@@ -16,7 +17,7 @@ import { openDatabase } from '../../core/platform/db/system.ts';
 import { invalid, Refusal } from '../../core/platform/errors.ts';
 import { leaseMs } from '../../core/platform/jobs/lease.ts';
 import { resumeWebhooks, stopWebhooks } from '../../core/webhooks/remove.ts';
-import { bucketOf, folderOf } from '../../extras/archive/bucket.ts';
+import { folderOf } from '../../extras/archive/bucket.ts';
 import { evidenceFolder } from '../../extras/evidence/evidence.ts';
 import { exportFolder } from '../../extras/exports/files.ts';
 import { provenDomains } from '../../extras/single-sign-on/single-sign-on.ts';

@@ -3,6 +3,7 @@ import { invalid } from '../../core/platform/errors.ts';
 import { emailForm, Line } from '../../core/platform/fields.ts';
 import { type Context, seeOther } from '../../core/platform/http/context.ts';
 import { type Role, roles } from '../../core/platform/roles.ts';
+import { recordFor, recordName, textsAt } from '../../extras/single-sign-on/dns.ts';
 import { proof } from '../../extras/single-sign-on/domain-checks.ts';
 import {
   findProvider,
@@ -10,7 +11,6 @@ import {
   maxDomains,
   saveSingleSignOn,
 } from '../../extras/single-sign-on/single-sign-on.ts';
-import { recordFor, recordName, textsAt } from '../../operator/sign-in-domains.ts';
 import {
   begin,
   redirectUri,

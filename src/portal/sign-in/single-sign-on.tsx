@@ -7,6 +7,7 @@ import { minuteMs } from '../../core/platform/durations.ts';
 import { invalid, refusalIn } from '../../core/platform/errors.ts';
 import { type Context, seeOther } from '../../core/platform/http/context.ts';
 import { addressOf, limit } from '../../core/platform/http/limits.ts';
+import { recordName, textsAt } from '../../extras/single-sign-on/dns.ts';
 import { signInByProvider, startAgain } from '../../extras/single-sign-on/sign-in-by-provider.ts';
 import {
   domainOf,
@@ -14,7 +15,6 @@ import {
   type Provider,
   providerSessionMs,
 } from '../../extras/single-sign-on/single-sign-on.ts';
-import { recordName, textsAt } from '../../operator/sign-in-domains.ts';
 import {
   attemptCookie,
   attemptCookieOf,

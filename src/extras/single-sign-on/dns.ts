@@ -1,8 +1,8 @@
-import { config } from '../core/platform/config.ts';
-import { inSteps, newBudget } from '../core/platform/jobs/budget.ts';
-import { beginningOf } from '../core/webhooks/deliveries/send/call-once.ts';
-import { parsedJson } from '../extras/providers/read.ts';
-import { domainsToCheck, noteChecks } from '../extras/single-sign-on/domain-checks.ts';
+import { config } from '../../core/platform/config.ts';
+import { inSteps, newBudget } from '../../core/platform/jobs/budget.ts';
+import { parsedJson } from '../../core/platform/json.ts';
+import { beginningOf } from '../../core/webhooks/deliveries/send/call-once.ts';
+import { domainsToCheck, noteChecks } from './domain-checks.ts';
 
 /** The TXT record by which the owner of a domain names the account that it belongs to. */
 export const recordName = (domain: string): string => `_fleet-data-service.${domain}`;

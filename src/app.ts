@@ -7,16 +7,7 @@ import { type App, identify, logRequest } from './core/platform/http/context.ts'
 import { onlyHttps, withinTime } from './core/platform/http/every-request.ts';
 import { renderFailure } from './core/platform/http/failures.ts';
 import { webhookRoutes } from './core/webhooks/routes.ts';
-import { findAcross, readAcross } from './extras/archive/lists.ts';
-import { changeRoutes } from './extras/changes/routes.ts';
-import { noteProblems } from './extras/connector-problems/problems.ts';
-import { deliveryRoutes } from './extras/delivery-log/routes.ts';
-import { evidenceOfRecords } from './extras/evidence/records.ts';
-import { evidenceRoutes } from './extras/evidence/routes.ts';
-import { exportRoutes } from './extras/exports/routes.ts';
-import { externalIdRoutes } from './extras/external-ids/routes.ts';
-import { providerRoutes } from './extras/providers/routes.ts';
-import { replicaReader } from './extras/replicas/replica-reads.ts';
+import { declared } from './extras.ts';
 import { healthRoutes, operatorRoutes } from './operator/routes.ts';
 import { pageElsewhere, portalRoutes } from './portal/routes.ts';
 import { asksForPage } from './portal/ui/failures.tsx';
@@ -46,23 +37,19 @@ app.use(async (c, next) =>
   /^\/(?:operator|portal|health)\b/.test(c.req.path) ? next() : withinTime(c, next),
 );
 
-app.use((c, next) => {
-  const isNewest = /\bno-cache\b/i.test(c.req.header('cache-control') ?? '');
-  const behind = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-  c.set('reader', replicaReader(c.env, isNewest, behind));
-  return next();
-});
+for (const reader of declared('reader'))
+  app.use((c, next) => {
+    const isNewest = /\bno-cache\b/i.test(c.req.header('cache-control') ?? '');
+    const behind = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
+    c.set('reader', reader(c.env, isNewest, behind));
+    return next();
+  });
 
+// Extras come first: one can show more of an item than its list.
+for (const routes of declared('routes')) app.route('/', routes);
 app.route('/', webhookRoutes);
-app.route('/', deliveryRoutes);
-// Before the lists: an accident is shown with its evidence.
-app.route('/', evidenceRoutes);
-app.route('/', fleetRoutes({ readPage: readAcross, findItem: findAcross }));
-app.route('/', changeRoutes);
-app.route('/', exportRoutes);
-app.route('/', externalIdRoutes);
-app.route('/', ingestRoutes({ evidence: evidenceOfRecords, noteCall: noteProblems }));
-app.route('/', providerRoutes);
+app.route('/', fleetRoutes(...declared('reads')));
+app.route('/', ingestRoutes(Object.assign({}, ...declared('ingest'))));
 app.route('/', healthRoutes);
 app.route('/operator', operatorRoutes);
 app.route('/portal', portalRoutes);

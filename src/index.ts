@@ -6,14 +6,16 @@ import { everyMinute, type JobMessage, runJob } from './core/platform/jobs/jobs.
 import { handle } from './core/webhooks/deliveries/consumer.ts';
 import { leaseMs } from './core/webhooks/deliveries/policy.ts';
 import type { DeliveryMessage } from './core/webhooks/deliveries/queue.ts';
-import { type CopyMessage, copyEvidence } from './extras/evidence/copy.ts';
-import { type PullMessage, pull } from './extras/providers/pull.ts';
+import { declared } from './extras.ts';
 import { type ProbeMessage, recordProbe } from './operator/health/check.ts';
 import { jobs, starters } from './operator/jobs.ts';
 
 export type { IngestBatch, IngestReply } from './core/ingest/binding.ts';
 
-export type QueueMessage = DeliveryMessage | PullMessage | JobMessage | ProbeMessage | CopyMessage;
+export type CoreMessage = DeliveryMessage | JobMessage | ProbeMessage;
+/** A message of an extra has a property of its own. */
+type ExtraMessage = { [property: string]: unknown };
+export type QueueMessage = CoreMessage | ExtraMessage;
 
 export default {
   fetch: app.fetch,
@@ -31,10 +33,15 @@ export default {
 } satisfies ExportedHandler<Env, QueueMessage>;
 
 function receive(env: Env, message: QueueMessage): Promise<void> {
+  for (const handlers of declared('messages'))
+    for (const [property, handler] of Object.entries(handlers))
+      if (property in message) return handler(env, (message as ExtraMessage)[property] as never); // it sent it
+  return receiveOfCore(env, message as CoreMessage);
+}
+
+function receiveOfCore(env: Env, message: CoreMessage): Promise<void> {
   if ('job' in message) return runJob(env, jobs, message.job);
-  if ('copy' in message) return copyEvidence(env, message.copy);
-  if ('check' in message) return recordProbe(env, message);
-  return 'pull' in message ? pull(env, message.pull) : handle(env, message);
+  return 'check' in message ? recordProbe(env, message) : handle(env, message);
 }
 
 /** The service binding `Ingest` for connectors that are Workers of the same account. */

@@ -1,5 +1,5 @@
 import { and, exists, inArray, sql } from 'drizzle-orm';
-import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { config } from '../core/platform/config.ts';
 import { seal, unseal } from '../core/platform/crypto.ts';
 import { type Database, transaction } from '../core/platform/db/database.ts';
@@ -7,24 +7,17 @@ import { accounts } from '../core/platform/db/schema/accounts.ts';
 import { webhooks } from '../core/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../core/platform/db/system.ts';
 import { inSteps, newBudget } from '../core/platform/jobs/budget.ts';
-import { alertChannels } from '../extras/alerts/tables.ts';
-import { pulls } from '../extras/providers/tables.ts';
-import { singleSignOn } from '../extras/single-sign-on/tables.ts';
+import type { Encrypted } from '../extras/extra.ts';
+import { declared } from '../extras.ts';
 
 /** Every encrypted column by table, and the id that it is bound to. */
-const tables = [
+const tables: Encrypted[] = [
   {
     table: webhooks,
     id: webhooks.id,
     columns: [webhooks.headers, webhooks.signing, webhooks.oauth, webhooks.oauthToken],
   },
-  { table: alertChannels, id: alertChannels.id, columns: [alertChannels.address] },
-  { table: singleSignOn, id: singleSignOn.accountId, columns: [singleSignOn.secret] },
-  {
-    table: pulls,
-    id: pulls.connectionId,
-    columns: [pulls.secrets, pulls.webhookSecret, pulls.session],
-  },
+  ...declared('encrypted').flat(),
 ];
 
 /** The statement that counts what each key has encrypted: reads all webhooks, channels and pulls. */
@@ -63,9 +56,9 @@ export async function reEncrypt(env: Env, _?: number, budget = newBudget()): Pro
   return count;
 }
 
-type Encrypted = { table: SQLiteTable; id: SQLiteColumn; column: SQLiteColumn };
+type EncryptedColumn = Omit<Encrypted, 'columns'> & { column: SQLiteColumn };
 
-async function reEncryptSome(env: Env, { table, id, column }: Encrypted) {
+async function reEncryptSome(env: Env, { table, id, column }: EncryptedColumn) {
   const db = openDatabase(env);
   const newest = config(env).encryptionKeys[0]?.id ?? '';
   const here = db

@@ -1,4 +1,5 @@
-import type { QueueMessage } from '../../src/index.ts';
+import { declared } from '../../src/extras.ts';
+import type { CoreMessage } from '../../src/index.ts';
 import { jobs } from '../../src/operator/jobs.ts';
 import source from '../../src/operator/jobs.ts?raw';
 
@@ -7,9 +8,10 @@ type Bound = { rows: string; turns: string; quota: string };
 
 type KeyOf<Message> = Message extends unknown ? keyof Message : never;
 type Details = 'accountId' | 'worker' | 'timer' | 'accidents';
+type OfCore = Exclude<KeyOf<CoreMessage>, 'job' | Details>;
 
-/** The queue's messages besides those of jobs, by what they name. A new one is missing here, and does not compile. */
-const messages: Record<Exclude<KeyOf<QueueMessage>, 'job' | Details>, Bound> = {
+/** The queue's messages besides those of jobs, by what they name. A new one of the core does not compile without. */
+const messages: Record<OfCore, Bound> & Record<string, Bound> = {
   webhookId: {
     rows: '50 deliveries a claim, ten while other accounts wait; 140 transactions an invocation',
     turns: 'accounts, one transaction each, in an isolate',
@@ -34,13 +36,23 @@ const messages: Record<Exclude<KeyOf<QueueMessage>, 'job' | Details>, Bound> = {
   check: { rows: 'one', turns: 'none: operators alone cause it', quota: 'two for each check' },
 };
 
+const extras = import.meta.glob<string>('../../src/extras/*/extra.ts', {
+  eager: true,
+  query: '?raw',
+  import: 'default',
+});
+
 it('what runs in the background has a bound above each job', () => {
-  const [, declared = ''] = source.split('export const jobs');
-  expect(declared.match(/^ {2}\S+.*run: /gm)).toHaveLength(Object.keys(jobs).length);
-  expect(declared.match(/(?<!\*\/)\n {2}\S+.*run: .*/g)).toBeNull();
+  const declared = [source, ...Object.values(extras)]
+    .flatMap((text) => /^(?:export const | {2})jobs: .*?^(?: {2})?\}/ms.exec(text) ?? [])
+    .join('\n');
+  expect(declared.match(/^ +\S+.*run: /gm)).toHaveLength(Object.keys(jobs).length);
+  expect(declared.match(/(?<!\*\/)\n +\S+.*run: .*/g)).toBeNull();
 });
 
 it('what runs in the background has a bound in rows, turns and a quota for each message', () => {
+  const ofExtras = declared('messages').flatMap((one) => Object.keys(one));
+  expect(Object.keys(messages)).toEqual(expect.arrayContaining(ofExtras));
   for (const bound of Object.values<Bound>(messages))
     expect(Object.values(bound).every((text) => text.length > 0)).toBe(true);
 });

@@ -36,6 +36,7 @@ const broken = {
     export { SQLiteRaw } from 'drizzle-orm/sqlite-core/query-builders/raw';`,
   'src/portal/fuel.tsx': `import { events } from '../core/platform/db/schema/fleet.ts'; export const all = events;`,
   'src/cli/mixed.ts': `export { env } from 'cloudflare:workers'; import '../core/fleet/fuel/service.ts';`,
+  'src/extras/external-ids/fuel.ts': `import '../trends/job.ts';`,
   'src/core/platform/errors.ts': `\nexport type { Caller } from './db/guard.ts';\n`,
   'src/docs/fuel.md': `# Fuel\n${'long '.repeat(25)}\n`,
 };
@@ -68,6 +69,7 @@ const messages: [message: string, path: keyof typeof broken][] = [
     'src/core/fleet/fuel/service.ts',
   ],
   ['imports src/extras/trends/job.ts, which is an extra', 'src/core/fleet/fuel/service.ts'],
+  ['imports src/extras/trends/job.ts, of another extra', 'src/extras/external-ids/fuel.ts'],
   ['both write the table tokens', 'src/core/fleet/fuel/service.ts'],
   ['is longer than 120 characters', 'src/docs/fuel.md'],
 ];

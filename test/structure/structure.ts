@@ -6,6 +6,7 @@ export function structureProblems(files: SourceFile[]): string[] {
     ...importCycles(files),
     ...upwardImports(files),
     ...extrasInCore(files),
+    ...unnamedExtras(files),
     ...sharedTables(files),
   ];
 }
@@ -19,6 +20,7 @@ export const roomOrder = [
   'core/ingest',
   'people',
   'extras',
+  'extras.ts',
   'operator',
   'docs',
   'portal',
@@ -61,6 +63,31 @@ export const extrasInCore = (files: SourceFile[]): string[] =>
             `${path} imports ${target}, which is an extra. Pass in what the core needs of it from above.`,
         ),
     );
+
+const extraOf = (path: string) => /^src\/extras\/([^/]+)\//.exec(path)?.[1];
+
+/** An extra imports another only if the first line of its `extra.ts` names it: `// Needs: archive, search`. */
+export function unnamedExtras(files: SourceFile[]): string[] {
+  const needed = new Map(
+    files.flatMap(({ path, text }) => {
+      const [, names = ''] = /^\/\/ Needs: (.*)/.exec(text) ?? [];
+      return path.endsWith('/extra.ts') ? [[extraOf(path), names.split(', ')] as const] : [];
+    }),
+  );
+  return files.flatMap(({ path, imports }) => {
+    const own = extraOf(path);
+    if (!own) return [];
+    return imports
+      .filter((target) => {
+        const other = extraOf(target);
+        return other && other !== own && !needed.get(own)?.includes(other);
+      })
+      .map(
+        (target) =>
+          `${path} imports ${target}, of another extra. Name it in the first line of src/extras/${own}/extra.ts, as in "// Needs: archive", or do without.`,
+      );
+  });
+}
 
 /** The files and subfolders of a folder, each as a whole, import one another without a cycle. */
 export function importCycles(files: SourceFile[]): string[] {

@@ -1,24 +1,18 @@
 import { Hono } from 'hono';
 import * as v from 'valibot';
 import { authenticate } from '../accounts/tokens/authenticate.ts';
-import type { Caller } from '../platform/db/guard.ts';
+import { readPage } from '../platform/db/pages.ts';
 import { parseQuery } from '../platform/fields.ts';
 import { type App, by, type Context, ok } from '../platform/http/context.ts';
 import { QueryTime } from '../platform/query.ts';
 import { capital } from '../platform/text.ts';
-import { idOf, notFound } from './find.ts';
+import { findItem, idOf, notFound } from './find.ts';
 import type { List } from './lists/list.ts';
 import { lists } from './lists/registry.ts';
-import { connectionIdOf, type ReadPage, readList } from './service.ts';
-
-/** How lists are read, and items by id: in D1, or also where older ones are, which `at` finds. */
-type Reads = {
-  readPage: ReadPage;
-  findItem: (env: Env, caller: Caller, list: List, id: string, at?: number) => Promise<unknown>;
-};
+import { connectionIdOf, type Reads, readList } from './service.ts';
 
 /** Each registered list, and its items by id. */
-export function fleetRoutes(reads: Reads) {
+export function fleetRoutes(reads: Reads = { readPage, findItem }) {
   const routes = new Hono<App>();
   for (const { list } of lists)
     routes

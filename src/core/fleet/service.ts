@@ -33,6 +33,12 @@ export type ListQuery = PageQuery & {
 /** How a page of a list is read: `readPage` reads D1, others also know rows that D1 no longer has. */
 export type ReadPage = (env: Env, caller: Caller, query: ListQuery) => Promise<Page>;
 
+/** How lists are read, and items by id: in D1, or also where older ones are, which `at` finds. */
+export type Reads = {
+  readPage: ReadPage;
+  findItem: (env: Env, caller: Caller, list: List, id: string, at?: number) => Promise<unknown>;
+};
+
 /** Reads one page of a list. Returns its items and the cursor of the next page, if there is one. */
 export async function readList<T>(
   env: Env,

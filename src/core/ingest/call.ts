@@ -1,5 +1,6 @@
 import type { Source } from '../fleet/lists/record.ts';
 import type { Caller } from '../platform/db/guard.ts';
+import type { EvidenceOfRecords } from './accidents.ts';
 import type { Rejection, Warning } from './schema.ts';
 
 /** Notes how a call of a connector ended. */
@@ -9,3 +10,6 @@ export type NoteCall = (
   source: Source,
   call: { records: unknown[]; rejected: Rejection[]; warnings: Warning[] | undefined },
 ) => Promise<void>;
+
+/** What else a call of a connector does: with links to evidence, and once it has ended, behind the response. */
+export type BesidesCall = { evidence?: EvidenceOfRecords; noteCall?: NoteCall };

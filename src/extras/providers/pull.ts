@@ -34,8 +34,6 @@ import { type Claimed, claimDue, dueConnections, keepRefusals, type Saved, save 
 /** When an invocation stops beginning pages: the last may take 18 s and must be written within 30 s. */
 const pullBudget = { ms: 8_000, queries: 400 };
 
-export type PullMessage = { pull: string[] };
-
 export const connectionsPerMessage = 5;
 
 /** The wait after a rate limit that says none. */

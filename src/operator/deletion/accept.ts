@@ -19,7 +19,7 @@ import { dayMs } from '../../core/platform/durations.ts';
 import { cancelPending, removeFanOuts } from '../../core/webhooks/deliveries/cancel.ts';
 import { untilNoCallStarts } from '../../core/webhooks/deliveries/send/in-flight.ts';
 import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../core/webhooks/remove.ts';
-import { removePull } from '../../extras/providers/store.ts';
+import { declared } from '../../extras.ts';
 import { type Deletion, selectDeletions, stepNames } from './run.ts';
 
 export const graceDays = 30;
@@ -97,7 +97,7 @@ export async function deleteConnection(
     }),
     deletion: selectDeletions(db, eq(deletions.id, id)),
     taken: takeConnection(db, caller, id, name),
-    pull: removePull(db, id),
+    ofExtras: declared('deletion').map(({ connection }) => connection?.first?.(db, id)),
   });
   const done = await asCaller(env, caller, statements, { connectionId: id });
   const hashes = done.keys.map(({ hash }) => hash);

@@ -18,20 +18,7 @@ import {
   webhookHours,
   webhooks,
 } from '../../core/platform/db/schema/webhooks.ts';
-import {
-  alertChannels,
-  alertMessages,
-  alertsSent,
-  mailFeeds,
-  mailRules,
-} from '../../extras/alerts/tables.ts';
-import { archivedDays } from '../../extras/archive/tables.ts';
-import { ingestProblems } from '../../extras/connector-problems/tables.ts';
-import { evidence } from '../../extras/evidence/tables.ts';
-import { exports } from '../../extras/exports/tables.ts';
-import { connectLinks, pullRefusals, pulls } from '../../extras/providers/tables.ts';
-import { signInDomains, singleSignOn } from '../../extras/single-sign-on/tables.ts';
-import { eventCounting, eventCounts, eventCountsDue } from '../../extras/trends/tables.ts';
+import { declared } from '../../extras.ts';
 import {
   invitations,
   portalUsers,
@@ -50,42 +37,25 @@ export const owners: SQLiteColumn[] = [
   connections.accountId,
   webhooks.accountId,
   portalUsers.accountId,
-  pulls.accountId,
   accidents.accountId,
-  alertChannels.accountId,
-  alertMessages.accountId,
-  alertsSent.accountId,
-  archivedDays.accountId,
   auditLog.accountId,
   changes.accountId,
-  connectLinks.accountId,
   deliveries.webhookId,
   drivers.accountId,
   erasedDrivers.connectionId,
-  evidence.accountId,
-  exports.accountId,
   fanOuts.accountId,
-  ingestProblems.connectionId,
   invitations.accountId,
-  mailFeeds.accountId,
-  mailRules.accountId,
   notifications.accountId,
-  pullRefusals.connectionId,
   removedPeople.accountId,
   safetyEvents.connectionId,
   sentForms.accountId,
   sessions.userId,
-  signInDomains.accountId,
   signInLinks.userId,
-  singleSignOn.accountId,
   tokens.accountId,
   trips.accountId,
   vehicles.connectionId,
   webhookConnections.connectionId,
   webhookHealth.webhookId,
   webhookHours.webhookId,
-  // Copied events mark their hours as due, so that these come last.
-  eventCounting.accountId,
-  eventCounts.accountId,
-  eventCountsDue.accountId,
+  ...declared('tables').flat(),
 ];

@@ -29,10 +29,8 @@ import {
   eraseRecipient as eraseFromNotifications,
   removeNotifications,
 } from '../../core/webhooks/notifications/remove.ts';
-import { eraseFromArchive, removeArchive } from '../../extras/archive/remove.ts';
-import { ofConnection, ofDriver, onTrips, removeEvidence } from '../../extras/evidence/remove.ts';
-import { removeExports } from '../../extras/exports/run.ts';
-import { removeMarks } from '../../extras/trends/job.ts';
+import type { Erasing, Deletion as Row, Step } from '../../extras/extra.ts';
+import { declared, extras } from '../../extras.ts';
 import { maxListed } from '../api/operation.ts';
 import { throughRows } from './rows.ts';
 
@@ -83,9 +81,6 @@ export function failedDeletions(db: Database) {
     .limit(maxListed);
 }
 
-/** Does one bounded chunk of a step. Returns the next one's cursor; undefined when done. */
-type Step = (env: Env, deletion: Deletion) => Promise<string | undefined>;
-
 /** A step that changes an account's rows of a table, or those for a connection or address. */
 const inRows =
   (
@@ -99,12 +94,20 @@ const inRows =
     return throughRows(env, deletion, [table], (db, _, keys) => changing(db, keys, value));
   };
 
+/** The steps of extras, before or after the core's, by their names. */
+const ofExtras = (kind: 'account' | 'connection' | 'driver', when: 'before' | 'after') =>
+  Object.fromEntries(
+    Object.entries(extras).flatMap(([name, { deletion }]) => {
+      const step = deletion?.[kind]?.[when];
+      return step ? [[name, step]] : [];
+    }),
+  );
+
 const ofAccount: Record<string, Step> = {
   tokens: removeTokens,
-  exports: removeExports,
-  evidence: (env, deletion) => removeEvidence(env, deletion),
+  ...ofExtras('account', 'before'),
   rows: (env, deletion) => throughRows(env, deletion),
-  archive: (env, { accountId }) => removeArchive(env, { accountId, connectionId: null }),
+  ...ofExtras('account', 'after'),
 };
 
 /** The steps of each kind; referring rows go first. What stores something of a connection needs one. */
@@ -115,25 +118,17 @@ const steps: Record<Kind, Record<string, Step>> = {
     'rows of deliveries': inRows('deliveries', 'id', removeDeliveries),
     'rows of notifications': inRows('notifications', 'id', removeNotifications),
     tokens: removeTokens,
-    evidence: (env, deletion) => removeEvidence(env, deletion, ofConnection(deletion.id)),
+    ...ofExtras('connection', 'before'),
     records: (env, deletion) =>
       removeRecords(openDatabase(env), deletion.id, noted(deletion, 'deleted')),
-    archive: (env, { accountId, id }) => removeArchive(env, { accountId, connectionId: id }),
-    exports: removeExports,
+    ...ofExtras('connection', 'after'),
     connection: finish,
   },
   driver: {
-    evidence: (env, deletion) =>
-      removeEvidence(env, deletion, ofDriver(deletion.id), { isRemembered: true }),
+    ...ofExtras('driver', 'before'),
     references: (env, deletion) =>
       eraseReferences(openDatabase(env), deletion.id, noted(deletion, 'changed')),
-    archive: (env, { accountId, connectionId, id, cursor }) =>
-      eraseFromArchive(env, { accountId, connectionId }, id, cursor, async ({ kind }, rows) =>
-        kind === 'trips'
-          ? removeEvidence(env, { accountId }, onTrips(rows), { isRemembered: true })
-          : undefined,
-      ),
-    exports: removeExports,
+    ...ofExtras('driver', 'after'),
     recipients: inRows('safety_events', 'email', eraseRecipient),
     'recipients in notifications': inRows('notifications', 'email', eraseFromNotifications),
     calls: untilCallsEnd,
@@ -142,8 +137,17 @@ const steps: Record<Kind, Record<string, Step>> = {
   },
 };
 
+/** What extras delete before the archive forgets a driver. Returns undefined when nothing is left. */
+const archived: Erasing = async (...erased) => {
+  for (const { archived } of declared('deletion')) {
+    const next = await archived?.(...erased);
+    if (next !== undefined) return next;
+  }
+  return undefined;
+};
+
 const noted =
-  ({ accountId, connectionId }: Deletion, action: Action): Alongside =>
+  ({ accountId, connectionId }: Row, action: Action): Alongside =>
   (db, kind, ids) =>
     connectionId === null
       ? []
@@ -154,7 +158,7 @@ const lookAgainMs = 250;
 /** Waits for calls in flight that may carry what was erased: their responses are stored. */
 async function untilCallsEnd(
   env: Env,
-  { accountId, email, cursor }: Deletion,
+  { accountId, email, cursor }: Row,
 ): Promise<string | undefined> {
   const until =
     email === null ? null : await claimedUntilOf(env, accountId, Number(cursor) || undefined);
@@ -163,11 +167,11 @@ async function untilCallsEnd(
   return cursor || String(until);
 }
 
-async function finish(env: Env, deletion: Deletion): Promise<undefined> {
+async function finish(env: Env, deletion: Row): Promise<undefined> {
   const db = openDatabase(env);
   const last = {
-    account: () => [removeMarks(db, deletion.id), ...deleteAccountRow(db, deletion.id)],
-    copy: () => [removeMarks(db, deletion.id)],
+    account: () => [...lastOfExtras(db, deletion.id), ...deleteAccountRow(db, deletion.id)],
+    copy: () => lastOfExtras(db, deletion.id),
     connection: () => [
       db.delete(erasedDrivers).where(eq(erasedDrivers.connectionId, deletion.id)),
       deleteConnectionRow(db, deletion.id),
@@ -177,6 +181,9 @@ async function finish(env: Env, deletion: Deletion): Promise<undefined> {
   const done = db.delete(deletions).where(eq(deletions.id, deletion.id));
   await transaction(db, [done, ...last[deletion.kind]()], { repeatable: true });
 }
+
+const lastOfExtras = (db: Database, accountId: string) =>
+  declared('deletion').map(({ account }) => account?.last?.(db, accountId));
 
 /** Schedules the deletion of what is left of an account that lives in another cell by now. */
 export const removeCopy = (db: Database, accountId: string, now = Date.now()) =>
@@ -280,7 +287,7 @@ async function runStep(
   const { id, kind, step } = deletion;
   let cursor: string | undefined = deletion.cursor;
   await inSteps(budget, async () => {
-    cursor = await steps[kind][step]?.(env, { ...deletion, cursor: cursor ?? '' });
+    cursor = await steps[kind][step]?.(env, { ...deletion, cursor: cursor ?? '' }, archived);
     return cursor !== undefined;
   });
   const names = stepNames(kind);

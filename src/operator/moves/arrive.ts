@@ -4,11 +4,11 @@ import { audit } from '../../core/accounts/audit/write.ts';
 import { bucketOf } from '../../core/platform/bucket.ts';
 import { config } from '../../core/platform/config.ts';
 import {
+  breaksUnique,
   refuseUnless,
   type Statement,
   type Statements,
   transaction,
-  unlessTaken,
 } from '../../core/platform/db/database.ts';
 import { accounts } from '../../core/platform/db/schema/accounts.ts';
 import { deletions } from '../../core/platform/db/schema/jobs.ts';
@@ -16,9 +16,7 @@ import { openDatabase } from '../../core/platform/db/system.ts';
 import { type Failure, invalid, Refusal } from '../../core/platform/errors.ts';
 import { forgetTimers } from '../../core/webhooks/deliveries/receiver/store.ts';
 import { resumeWebhooks } from '../../core/webhooks/remove.ts';
-import { restartCopies } from '../../extras/evidence/evidence.ts';
-import { takenDomain } from '../../extras/single-sign-on/single-sign-on.ts';
-import { removeMarks } from '../../extras/trends/job.ts';
+import { declared } from '../../extras.ts';
 import { countRows, fromArrays, jsonArrays, list, raw } from '../deletion/rows.ts';
 import { removeCopy } from '../deletion/run.ts';
 import { tables } from '../deletion/tables.ts';
@@ -68,8 +66,10 @@ async function begin(env: Env, { from, now }: Part, offer: Offer): Promise<void>
     throw invalid(
       `${from} has a bucket for archives, and ${cell} has no bucket. Give it one, and deploy.`,
     );
-  const taken = await takenDomain(env, accountId, offer.domains);
-  if (taken) throw isTaken(cell, taken);
+  for (const { column, findTaken, problem } of declared('unique')) {
+    const taken = await findTaken(env, accountId, offer.unique[column] ?? []);
+    if (taken) throw invalid(problem(cell, taken));
+  }
   const db = openDatabase(env);
   const living = and(eq(accounts.id, accountId), ne(accounts.status, 'moved'));
   const deleted = eq(deletions.accountId, accountId);
@@ -94,11 +94,6 @@ async function begin(env: Env, { from, now }: Part, offer: Offer): Promise<void>
 const unlike = (from: string, cell: string) =>
   invalid(`${from} and ${cell} differ in version or ENCRYPTION_KEYS. Deploy both alike.`);
 
-const isTaken = (cell: string, domain: string) =>
-  invalid(
-    `Another account in ${cell} has proven the domain ${domain}. Have one of both remove it under Settings → Sign-in.`,
-  );
-
 async function copy(
   env: Env,
   { from, now }: Part,
@@ -112,8 +107,7 @@ async function copy(
     throw unlike(from, cell);
   const { key } = table;
   const db = openDatabase(env);
-  // Copying the events marked their hours as due; the marks that they had are copied next.
-  const marks = name === 'event_counting' ? removeMarks(db, now.accountId) : undefined;
+  const also = declared('move').map(({ copied }) => copied?.(db, now.accountId, name));
   // Not the key: to what refers to it, that would count as a new one.
   const others = columns.filter((column) => !key.includes(column));
   const set = others.map((column) => `${column} = excluded.${column}`).join(', ');
@@ -125,11 +119,13 @@ async function copy(
       select * from ${fromArrays(columns.length, json)} where true
       on conflict (${list(key)}) ${update}`);
   const upserts = jsonArrays(rows.map((row) => Object.values(row))).map(upsert);
-  // Since this cell was asked, another account may have proven a domain.
-  const taken = isTaken(cell, rows.map(({ domain }) => domain).join(', '));
-  await unlessTaken('sign_in_domains.domain', taken, () =>
-    transaction(db, [unlessOver, marks, upserts]),
-  );
+  await transaction(db, [unlessOver, also, upserts]).catch((error: unknown) => {
+    // Another account may have it since this cell was asked.
+    const taken = declared('unique').find(({ column }) => breaksUnique(error, column));
+    if (!taken) throw error;
+    const values = rows.map((row) => row[taken.column.replace(`${name}.`, '')]);
+    throw invalid(taken.problem(cell, values.join(', ')));
+  });
 }
 
 /** Activates the account if its copy is complete. Deletes it otherwise, so that no other call may. */
@@ -154,8 +150,7 @@ async function activate(
     audit(db, operatorIn(id), 'changed', 'accounts', id, ['cell']),
     // The wake-up messages for these times are in the other cell's queue.
     forgetTimers(db, id),
-    // Copies that had begun are in the bucket that was left.
-    restartCopies(db, id),
+    declared('move').map(({ arrived }) => arrived?.(db, id)),
     resumeWebhooks(db, id),
   ]);
 }

@@ -1,6 +1,5 @@
 import { and, eq, exists, ne, notExists, sql } from 'drizzle-orm';
 import { deletedAccountId, setAccount } from '../../core/accounts/accounts.ts';
-import { archiveKinds } from '../../core/fleet/lists/registry.ts';
 import { bucketOf } from '../../core/platform/bucket.ts';
 import { partHeader } from '../../core/platform/cells.ts';
 import { config } from '../../core/platform/config.ts';
@@ -17,10 +16,7 @@ import { openDatabase } from '../../core/platform/db/system.ts';
 import { invalid, Refusal } from '../../core/platform/errors.ts';
 import { leaseMs } from '../../core/platform/jobs/lease.ts';
 import { resumeWebhooks, stopWebhooks } from '../../core/webhooks/remove.ts';
-import { folderOf } from '../../extras/archive/bucket.ts';
-import { evidenceFolder } from '../../extras/evidence/evidence.ts';
-import { exportFolder } from '../../extras/exports/files.ts';
-import { provenDomains } from '../../extras/single-sign-on/single-sign-on.ts';
+import { declared } from '../../extras.ts';
 import { removePeople } from '../../people/people.ts';
 import type { NewMove } from '../api/moves.ts';
 import { countRows, nextRows } from '../deletion/rows.ts';
@@ -175,10 +171,13 @@ async function nextPart(env: Env, account: Offer['account'], now: Move): Promise
     const copying = await nextCopy(env, now);
     return copying ?? nextPart(env, account, await save(env, now, { ...now, state: 'switching' }));
   }
+  const unique = declared('unique').map(
+    async ({ column, find }) => [column, await find(env, account.id)] as const,
+  );
   const offer: Offer = {
     account,
     counts: await countRows(env, account.id),
-    domains: await provenDomains(env, account.id),
+    unique: Object.fromEntries(await Promise.all(unique)),
     hasBucket: bucketOf(env) !== undefined,
     alike: await alike(env),
   };
@@ -197,8 +196,8 @@ const rowsPerPart = 250;
 async function nextCopy(env: Env, now: Move): Promise<Response | undefined> {
   const { accountId } = now;
   const bucket = bucketOf(env);
-  const archived = archiveKinds.map(({ name }) => folderOf({ kind: name, accountId }));
-  const places = [...tables, exportFolder(accountId), evidenceFolder(accountId), ...archived];
+  const folders = declared('move').flatMap((move) => move.folders?.(accountId) ?? []);
+  const places = [...tables, ...folders];
   for (let { at, after } = now; ; ) {
     const from = places[at];
     if (!from) return undefined;

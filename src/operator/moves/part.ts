@@ -31,8 +31,8 @@ export type Offer = {
   counts: { [table: string]: number };
   alike: string[];
   hasBucket: boolean;
-  /** No other account there may have proven these. */
-  domains: string[];
+  /** No other account there may have these values, by their column. */
+  unique: { [column: string]: string[] };
 };
 
 /** The body that copies rows. */

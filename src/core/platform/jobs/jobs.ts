@@ -14,6 +14,9 @@ type Job = {
 };
 export type Jobs = Record<string, Job>;
 
+/** What the cron does itself each minute, by name. */
+export type Starters = Record<string, (env: Env) => Promise<unknown>>;
+
 export type JobMessage = { job: string };
 
 /** What takes longer than this is repeated after the same time, so many times at most. */
@@ -28,7 +31,7 @@ const maxRepeats = 2;
 export async function everyMinute(
   env: Env,
   time: Date,
-  starters: Record<string, (env: Env) => Promise<unknown>>,
+  starters: Starters,
   jobs: Jobs,
   claimedMs: number,
 ): Promise<void> {

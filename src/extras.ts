@@ -1,0 +1,38 @@
+import { extra as alerts } from './extras/alerts/extra.ts';
+import { extra as archive } from './extras/archive/extra.ts';
+import { extra as changes } from './extras/changes/extra.ts';
+import { extra as connectorProblems } from './extras/connector-problems/extra.ts';
+import { extra as deliveryLog } from './extras/delivery-log/extra.ts';
+import { extra as evidence } from './extras/evidence/extra.ts';
+import { extra as exports } from './extras/exports/extra.ts';
+import { extra as externalIds } from './extras/external-ids/extra.ts';
+import type { Extra } from './extras/extra.ts';
+import { extra as providers } from './extras/providers/extra.ts';
+import { extra as replicas } from './extras/replicas/extra.ts';
+import { extra as singleSignOn } from './extras/single-sign-on/extra.ts';
+import { extra as summaries } from './extras/summaries/extra.ts';
+import { extra as trends } from './extras/trends/extra.ts';
+
+/** The extras by name, in the order of their routes, jobs, tables and steps of deletions. */
+export const extras: { [name: string]: Extra } = {
+  providers,
+  alerts,
+  archive,
+  exports,
+  evidence,
+  changes,
+  deliveryLog,
+  externalIds,
+  connectorProblems,
+  replicas,
+  singleSignOn,
+  summaries,
+  trends,
+};
+
+/** What the extras declare of one thing, those that have it. */
+export const declared = <Part extends keyof Extra>(part: Part): NonNullable<Extra[Part]>[] =>
+  Object.values(extras).flatMap((extra) => {
+    const { [part]: found } = extra;
+    return found === undefined ? [] : [found];
+  });

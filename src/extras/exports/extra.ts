@@ -1,0 +1,24 @@
+// Needs: archive
+import type { Extra } from '../extra.ts';
+import { exportJob } from './exports.ts';
+import { exportFolder } from './files.ts';
+import { exportRoutes } from './routes.ts';
+import { prepareExports, pruneExports, removeExports } from './run.ts';
+import { exports } from './tables.ts';
+
+export const extra: Extra = {
+  routes: exportRoutes,
+  jobs: {
+    /** 500 records a page, 20 pages a piece; a piece of each export; 5 exports a day, 2,000,000 records each. */
+    [exportJob]: { run: prepareExports },
+    /** 5 exports a day. */
+    'delete expired exports': { run: pruneExports },
+  },
+  tables: [exports.accountId],
+  deletion: {
+    account: { before: removeExports },
+    connection: { after: removeExports },
+    driver: { after: removeExports },
+  },
+  move: { folders: (accountId) => [exportFolder(accountId)] },
+};

@@ -1,0 +1,86 @@
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import type { Hono } from 'hono';
+import type { Reads } from '../core/fleet/service.ts';
+import type { BesidesCall } from '../core/ingest/call.ts';
+import type { Database, Statements } from '../core/platform/db/database.ts';
+import type { Reader } from '../core/platform/db/guard.ts';
+import type { deletions } from '../core/platform/db/schema/jobs.ts';
+import type { App } from '../core/platform/http/context.ts';
+import type { Jobs, Starters } from '../core/platform/jobs/jobs.ts';
+
+/**
+ * What an extra adds to the service, where it meets the core. Each declares it in its `extra.ts`, whose first line names
+ * the extras that it needs, as in `// Needs: archive, search`. `src/extras.ts` lists them all.
+ */
+export type Extra = {
+  /** Routes of the client API. They come before the core's. */
+  routes?: Hono<App>;
+  /** How lists and their items are read, instead of from D1 alone. */
+  reads?: Reads;
+  /** Who reads lists for a caller, perhaps elsewhere; `isNewest` asks for the newest data. */
+  reader?: (
+    env: Env,
+    isNewest: boolean,
+    behind: (work: Promise<unknown>) => void,
+  ) => Reader | undefined;
+  /** What else a call of a connector does. */
+  ingest?: BesidesCall;
+  /** Handlers of messages of the queue, by the property that such a message has, each of its value. */
+  messages?: { [property: string]: (env: Env, value: never) => Promise<void> };
+  /** What the cron does itself each minute. */
+  starters?: Starters;
+  /** Jobs, of which each says what bounds it, as in `src/operator/jobs.ts`. */
+  jobs?: Jobs;
+  /** Its tables, by the column that leads to an account: see `src/operator/deletion/owners.ts`. */
+  tables?: SQLiteColumn[];
+  /** What it does when an account, a connection or a driver is deleted, besides its tables' rows of an account. */
+  deletion?: {
+    account?: Steps & { last?: StatementsOf };
+    connection?: Steps & { first?: StatementsOf };
+    driver?: Steps;
+    /** Deletes what belongs to a driver's rows of a kind before the archive forgets the driver. */
+    archived?: Erasing;
+  };
+  /** What it does when an account moves to another cell, besides its tables' rows. */
+  move?: {
+    /** The account's folders in the bucket. */
+    folders?: (accountId: string) => string[];
+    /** Statements that go with copied rows of a table, and with the account's start in its new cell. */
+    copied?: (db: Database, accountId: string, table: string) => Statements;
+    arrived?: StatementsOf;
+  };
+  /** What only one account of a cell can have. */
+  unique?: Unique;
+  /** The columns that it encrypts of each table, with the id that they are bound to. */
+  encrypted?: Encrypted[];
+};
+
+export type StatementsOf = (db: Database, id: string) => Statements;
+
+/** Steps of a deletion: before and after the core's of the rows, records or references. They have the extra's name. */
+type Steps = { before?: Step; after?: Step };
+
+export type Deletion = typeof deletions.$inferSelect;
+
+/** Does one bounded chunk of a step. Returns the next one's cursor; undefined when done. */
+export type Step = (env: Env, deletion: Deletion, archived: Erasing) => Promise<string | undefined>;
+
+/** Returns undefined when nothing is left. */
+export type Erasing = (
+  env: Env,
+  accountId: string,
+  kind: string,
+  rows: { [column: string]: unknown }[],
+) => Promise<string | undefined>;
+
+type Unique = {
+  /** As SQLite names it: `table.column`. */
+  column: string;
+  /** The values that an account has, and one of them that another account has here. */
+  find: (env: Env, accountId: string) => Promise<string[]>;
+  findTaken: (env: Env, accountId: string, values: string[]) => Promise<string | undefined>;
+  /** Says in which cell another account has a value, and what to do. */
+  problem: (cell: string, value: string) => string;
+};
+
+export type Encrypted = { table: SQLiteTable; id: SQLiteColumn; columns: SQLiteColumn[] };

@@ -1,0 +1,28 @@
+// Needs: activity, alerts, evidence
+import type { Extra } from '../extra.ts';
+import { healthAlertsAreDue, notifyOfSilence, sendHealthAlerts } from './health-alerts.ts';
+import { pull, startPulls } from './pull.ts';
+import { providerRoutes } from './routes.ts';
+import { removePull } from './store.ts';
+import { connectLinks, pullRefusals, pulls } from './tables.ts';
+
+export const extra: Extra = {
+  routes: providerRoutes,
+  messages: { pull },
+  starters: { 'start pulls': startPulls },
+  jobs: {
+    /** 50 connections a step; 1,000 connections. */
+    'health alerts': { isDue: healthAlertsAreDue, run: sendHealthAlerts },
+    /** A row of each connection, all at once; 1,000 connections. */
+    'note which connections are silent': { run: notifyOfSilence },
+  },
+  tables: [pulls.accountId, connectLinks.accountId, pullRefusals.connectionId],
+  deletion: { connection: { first: removePull } },
+  encrypted: [
+    {
+      table: pulls,
+      id: pulls.connectionId,
+      columns: [pulls.secrets, pulls.webhookSecret, pulls.session],
+    },
+  ],
+};

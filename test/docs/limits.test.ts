@@ -37,6 +37,7 @@ import webhooksGuide from '../../src/docs/guides/webhooks.md?raw';
 import { maxChannels } from '../../src/extras/alerts/channel-input.ts';
 import { maxPerAccountAndDay } from '../../src/extras/alerts/sending.ts';
 import { maxRows } from '../../src/extras/changes/feed.ts';
+import { problemDaysKept, problemsKept } from '../../src/extras/connector-problems/problems.ts';
 import { replayableMs } from '../../src/extras/delivery-log/replayable.ts';
 import { maxTestsOfHost, maxTestsOfReceiver } from '../../src/extras/delivery-log/simulate.ts';
 import { maxAccidentBytes, maxFileBytes } from '../../src/extras/evidence/copy.ts';
@@ -59,7 +60,7 @@ import { maxPendingCounted } from '../../src/operator/api/operation.ts';
 import { graceDays } from '../../src/operator/deletion/accept.ts';
 import { maxAttempts } from '../../src/people/http/session-cookie.ts';
 import { maxInvitationsPerDay } from '../../src/people/invitations.ts';
-import { linkMs, sessionMs } from '../../src/people/sessions.ts';
+import { invitationMs, linkMs, sessionMs } from '../../src/people/sessions.ts';
 import { maxCsvRecords } from '../../src/portal/ui/list.tsx';
 
 /** The numbers of a text: `8 KiB` is 8192. */
@@ -153,7 +154,7 @@ it('the guide has the limits that the service keeps to', () => {
     ],
     'evidence of an account in 24 hours': [maxDayFiles, maxDayBytes / 1e9],
     '[exports](/docs/portal#exports) of an account': [maxExportsPerDay, maxExportRecords],
-    'a sign-in link works for': [linkMs / minuteMs],
+    'a sign-in link works for': [linkMs / minuteMs, invitationMs / dayMs],
     'a session lasts': [sessionMs / dayMs, providerSessionMs / hourMs],
     'sign-ins at a provider': [rateLimits.SIGN_IN_LIMIT.calls, maxAttempts],
     'requests to sign in': [rateLimits.LINK_REQUEST_LIMIT.calls],
@@ -181,7 +182,13 @@ it('the operating notes have the limits that the service keeps to', () => {
     'invitations of an account': [maxInvitationsPerDay],
     'response of a provider': [maxReplyBytes, maxKept, maxValues],
     "body of a provider's webhook": [largestCall],
-    'rejected records kept per connection, and records accepted with warnings': [refusalsKept],
+    'rejected records kept per connection that pulls, and records accepted with warnings': [
+      refusalsKept,
+    ],
+    'different rejections kept per connection of a connector, and different warnings': [
+      problemsKept,
+      problemDaysKept,
+    ],
     'records of a CSV file of the portal': [maxCsvRecords],
   });
 });

@@ -49,13 +49,13 @@ export const whyCommand = (): Command =>
     });
 
 const orSay = (nothing: string) => (found: (WhyIncident & { cell?: string })[]) =>
-  found.length > 0 ? found.map(told) : nothing;
+  found.length > 0 ? found.map(lineOf) : nothing;
 
 const nameOf = ({ what, eventRisk }: Pick<WhyIncident, 'what' | 'eventRisk'>): string =>
   [what.join(' and '), eventRisk && `risk ${eventRisk}`].filter(Boolean).join(', ');
 
 /** An event or accident as people read it, with a table of each that was notified or was not. */
-function told({
+function lineOf({
   deliveries,
   unnotified,
   alerted,

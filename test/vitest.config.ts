@@ -1,5 +1,6 @@
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import { partsOf } from './parts.ts';
 import { mutate } from './structure/mutants.ts';
 import { strictMigrations } from './support/node/migrations.ts';
 
@@ -36,10 +37,7 @@ const inWorkerd = {
   globals: true,
 };
 
-const outside = 'test/{cli,docs/contract,docs/pages,journey,browser,simulation,structure}/**';
-
-/** Files that set the clock, which new ids remember: each has a Worker of its own. */
-const alone = 'test/**/*.clock.test.ts';
+const parts = partsOf(process.env.npm_lifecycle_event);
 
 const workerd = (more: object) =>
   cloudflareTest(async () => ({
@@ -72,13 +70,12 @@ export default defineConfig({
         test: {
           ...inWorkerd,
           name: 'worker',
-          include: ['test/**/*.test.ts'],
-          exclude: [outside, alone],
+          ...parts.worker,
         },
       },
       {
         plugins: [mutate(), inOneWorker()],
-        test: { ...inWorkerd, name: 'alone', include: [alone], isolate: true },
+        test: { ...inWorkerd, name: 'alone', ...parts.alone, isolate: true },
       },
       {
         resolve: { alias: { 'cloudflare:workers': `${root}test/simulation/workers.ts` } },
@@ -86,7 +83,7 @@ export default defineConfig({
           name: 'simulation',
           globals: true,
           root,
-          include: ['test/simulation/*.test.ts'],
+          ...parts.simulation,
           execArgv: ['--js-base-64'],
           // It remembers the time of the last id, until the modules are reset.
           server: { deps: { inline: ['uuid'] } },
@@ -100,7 +97,7 @@ export default defineConfig({
           name: 'node',
           globals: true,
           root,
-          include: ['test/{cli,docs/contract,docs/pages,journey,browser,structure}/**/*.test.ts'],
+          ...parts.node,
           globalSetup: ['test/support/node/global-setup.ts'],
           // Each has a stack or a process of its own to work with.
           isolate: false,

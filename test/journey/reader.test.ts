@@ -166,7 +166,7 @@ it.each([...guides.keys()].filter((path) => !['', 'quick-start', 'signatures'].i
       const before = blocks[at - 1];
       const sameInAnotherLanguage =
         before && isSample(before) && before.language !== sample.language;
-      const ofTypedClient = sample.code.includes('fleet-data-client'); // which `samples.test.ts` builds
+      const ofTypedClient = sample.code.includes('fleet-data-client'); // which `samples.proof.test.ts` builds
       if (!isSample(sample) || sameInAnotherLanguage || ofTypedClient) continue;
       if (sample.language === 'ts') writeFileSync(join(folder, sample.name), here(sample.code));
       const command = sample.language === 'ts' ? `node ${sample.name}` : here(sample.code);

@@ -36,7 +36,7 @@ async function published(name: string): Promise<{ latest: string; time: Record<s
   return { latest: tags.latest, time };
 }
 
-/** As part of `npm run proof`, since it asks the registry. */
+/** As part of `npm run proof -- --full`, since it asks the registry. */
 it.runIf(process.env.FULL_PROOF)('is a year behind no package', async ({ skip }) => {
   const yearMs = 365 * 86_400_000;
   const behind: string[] = [];

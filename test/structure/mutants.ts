@@ -50,7 +50,7 @@ const longestMs = 120_000;
 /** Runs the tests of a mutant. Returns whether they notice: some fail, and others are still run. */
 export function isNoticed(mutant: Mutant): boolean {
   const { stdout } = spawnSync(
-    'vitest',
+    `${root}node_modules/.bin/vitest`,
     // Without the cache, which knows modules by their files.
     [
       ...'run --config test/vitest.config.ts --experimental.fsModuleCache=false'.split(' '),

@@ -87,10 +87,15 @@ export async function startStack({
     operatorKey: first.operatorKey,
     cells: Object.fromEntries(found.map(({ cell, operatorKey }) => [cell, operatorKey])),
     certificates: ready,
-    minute: async (at = Date.now()) =>
-      void (await fetch(`${server.baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*&time=${at}`)),
+    minute: minuteOf(server.baseUrl),
   };
 }
+
+/** Runs the minute's cron job of a local service. */
+export const minuteOf =
+  (baseUrl: string) =>
+  async (at = Date.now()): Promise<void> =>
+    void (await fetch(`${baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*&time=${at}`));
 
 /** A cell's secrets, made at the first start. All cells share ENCRYPTION_KEYS. */
 function secretsOf(directory: string, cell = mainCell) {

@@ -28,6 +28,19 @@ type Content = { 'application/json'?: { schema: Json; examples?: Json } };
 export const readDocument = (name: 'openapi.json' | 'openapi.operator.json'): Document =>
   JSON.parse(readFileSync(join(siteDirectory, name), 'utf8'));
 
+/** The operations of a document. What others need is deleted last. */
+export const operationsOf = (document: Document) =>
+  Object.entries(document.paths)
+    .flatMap(([template, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        document,
+        template,
+        method,
+        operation,
+      })),
+    )
+    .toSorted((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'));
+
 /** A document whose objects hold no more than they declare: tests bear no additions. */
 export function closed<T>(document: T): T {
   if (Array.isArray(document)) return document.map(closed) as T; // of the same kind

@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { openAccount } from '../../../src/cli/demo/account.ts';
 import { fleetCommand, runFleet } from '../../../src/cli/fleet.ts';
-import { type Stack, type StackOptions, startStack } from '../../../src/cli/local/stack.ts';
+import {
+  minuteOf,
+  type Stack,
+  type StackOptions,
+  startStack,
+} from '../../../src/cli/local/stack.ts';
 import { keyVariable, operatorOf, type Service } from '../../../src/cli/operate/client.ts';
 import { root } from '../../../src/cli/project/paths.ts';
 import { watched } from './child.ts';
@@ -49,14 +54,14 @@ export const inCell = ({ baseUrl, cells }: Stack, cell: string): Service => ({
   ...{ baseUrl, operatorKey: cells[cell] ?? '', cell },
 });
 
-export type SharedStack = Pick<Stack, 'baseUrl' | 'operatorKey' | 'certificates'>;
+export type SharedStack = Pick<Stack, 'baseUrl' | 'operatorKey' | 'certificates' | 'minute'>;
 
 /** The stack of all tests that disturb no others: each has accounts of its own there. */
 export async function sharedStack(): Promise<SharedStack> {
   const response = await fetch(process.env.SHARED_STACK ?? '');
-  const stack: SharedStack & { error?: string } = await response.json();
+  const stack: Omit<SharedStack, 'minute'> & { error?: string } = await response.json();
   if (stack.error) throw new Error(stack.error);
-  return stack;
+  return { ...stack, minute: minuteOf(stack.baseUrl) };
 }
 
 /** That stack, and an account of its own for the tests of a file. */

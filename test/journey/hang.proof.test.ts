@@ -1,9 +1,10 @@
+// More than 15 s: stores hang for seconds, since the timeouts of the runtime are real.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
 import { addWebhook, fleetJson, journeyAccount, ownStack, until } from '../support/node/journey.ts';
 import { accident, safetyEvent, vehicle } from '../support/records.ts';
 
-/** `npm run proof` runs it at full size. */
+/** `npm run proof -- --full` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';
 
 /** What hangs, for how many seconds, with which replies, and how many repeats there may be. */

@@ -1,3 +1,4 @@
+// More than 15 s: ten deploys, each with wrangler.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono } from 'hono';

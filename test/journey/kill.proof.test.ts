@@ -1,8 +1,9 @@
+// More than 15 s: the whole stack is killed and started again.
 import { startReceiver } from '../../src/cli/local/receiver.ts';
 import { addWebhook, api, journeyAccount, ownStack, until } from '../support/node/journey.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 
-/** `npm run proof` runs it at full size. */
+/** `npm run proof -- --full` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';
 const kills = full ? 10 : 1;
 const notifications = full ? 2000 : 100;

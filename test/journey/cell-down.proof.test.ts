@@ -1,3 +1,4 @@
+// More than 15 s: a cell is killed and hangs, again and again.
 import { join } from 'node:path';
 import { unlimited } from '../../src/cli/local/configurations.ts';
 import type { Stack } from '../../src/cli/local/stack.ts';
@@ -60,7 +61,7 @@ async function busy({ own, control }: Times) {
   return Promise.all(others);
 }
 
-/** `npm run proof` runs it at full size. */
+/** `npm run proof -- --full` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';
 const callsPerRound = full ? 300 : 150;
 const rounds = full ? 4 : 2;

@@ -1,3 +1,4 @@
+// More than 15 s: parts of three stacks are killed and started again.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { unlimited } from '../../src/cli/local/configurations.ts';
@@ -14,7 +15,7 @@ import {
 } from '../support/node/journey.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 
-/** `npm run proof` runs it at full size. */
+/** `npm run proof -- --full` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';
 const records = full ? 100_000 : 2_000;
 const perCall = 400;

@@ -1,3 +1,4 @@
+// More than 15 s: each sample is a process, which waits for what it gets.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';

@@ -1,3 +1,4 @@
+// More than 15 s: starts two cells, and goes through all that a service does in each.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openAccount } from '../../src/cli/demo/account.ts';

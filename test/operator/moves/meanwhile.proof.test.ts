@@ -1,3 +1,4 @@
+// More than 15 s: a move is cancelled after ever more calls.
 import { env } from 'cloudflare:workers';
 import { partHeader } from '../../../src/core/platform/cells.ts';
 import { seal } from '../../../src/core/platform/crypto.ts';

@@ -1,3 +1,4 @@
+// More than 15 s: thousands of records, and the memory of a process as it is.
 import { journeyAccount, listed, ownStack } from '../support/node/journey.ts';
 import { canMeasureMemory, memoryOf } from '../support/node/memory.ts';
 

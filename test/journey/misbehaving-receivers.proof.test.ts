@@ -1,3 +1,4 @@
+// More than 15 s: receivers that time out take the runtime's 15 s.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Certificates, certificates } from '../../src/cli/local/certificates.ts';

@@ -1,3 +1,4 @@
+// More than 15 s: each sample is a process.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';

@@ -1,3 +1,4 @@
+// More than 15 s: a benchmark of each kind.
 import { runToEnd } from '../support/node/child.ts';
 
 type Row = Record<'what' | 'reference' | 'service' | 'figure', string>;

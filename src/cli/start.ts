@@ -1,12 +1,15 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { cellName, mainCell } from '../core/platform/cells.ts';
 import { demoAccount, demoPath, demoSignIn, demoWebhook } from './demo/account.ts';
 import { startDemoProvider } from './demo/provider.ts';
 import { sendSampleEvents } from './demo/sample-events.ts';
+import { endLeftOver } from './local/dev.ts';
 import { type Demo, forgetRuns, readDemo, writeDemo } from './local/directory.ts';
+import { emailsIn } from './local/emails.ts';
+import { whatToRestart } from './local/migrate.ts';
 import { lineOf, startReceiver } from './local/receiver.ts';
-import { type Stack, startStack } from './local/stack.ts';
+import { type Stack, startStack, stateIn } from './local/stack.ts';
 import { operatorOf } from './operate/client.ts';
 import { wholeNumber } from './operate/context.ts';
 import { printable } from './operate/print.ts';
@@ -47,8 +50,10 @@ const { port, quiet, fresh, isolates, cells } = program.opts<Options>();
 
 const stopped = new AbortController();
 let stack: Stack | undefined;
-process.on('SIGINT', () => void stop(0));
-process.on('SIGTERM', () => void stop(0));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void stop(0));
+// npm passes no signal on: its end shows in our having another parent.
+const parent = process.ppid;
+setInterval(() => process.ppid === parent || void stop(0), 1000).unref();
 try {
   await run();
 } catch (error) {
@@ -59,8 +64,10 @@ try {
 }
 
 async function stop(code: number): Promise<void> {
+  if (stopped.signal.aborted) return;
   stopped.abort();
-  await stack?.stop();
+  if (stack) await stack.stop();
+  else endLeftOver(localDirectory);
   process.exit(code);
 }
 
@@ -84,9 +91,22 @@ async function run(): Promise<void> {
   const demo = { ...account, ...service, receiver: { url, ...certificates } };
   writeDemo(demo);
   console.log(welcome(demo));
+  setInterval(printNews(), 1000);
   // Cloudflare's cron, a little faster, so that due work runs soon after a restart.
   setInterval(() => minute().catch(() => {}), 10_000);
   if (!quiet) await sendSampleEvents(baseUrl, account, provider, stopped.signal);
+}
+
+/** Makes a function that prints what has happened since its last call, beside deliveries. */
+function printNews(): () => void {
+  const emails = emailsIn(join(localDirectory, 'wrangler.log'));
+  let said: string | undefined;
+  return () => {
+    for (const line of emails()) console.log(printable(line));
+    const what = whatToRestart(stateIn(localDirectory));
+    if (what && what !== said) console.log(`  ${what}`);
+    said = what;
+  };
 }
 
 function cellNames(text: string): string[] {
@@ -116,6 +136,6 @@ function welcome(demo: Demo): string {
   Operator's tool:      npm run fleet -- --help
   Ctrl-C stops everything and keeps the data. Start with --fresh to delete it.
 
-  Deliveries as they arrive${quiet ? '' : ', starting with sample events'}:
+  Deliveries and emails as they are sent${quiet ? '' : ', starting with sample events'}:
 `;
 }

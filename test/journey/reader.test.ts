@@ -196,7 +196,24 @@ it('a failure looks as the guide shows it', async () => {
   );
 });
 
-it('the next start keeps the data', async () => {
+it('an email is printed, with its link', async () => {
+  const { baseUrl, portalSignInUrl } = demo();
+  const body = new URLSearchParams({ email: 'demo@fleet.example' });
+  await fetch(`${baseUrl}/portal/sign-in`, { method: 'POST', headers: { origin: baseUrl }, body });
+  const link = portalSignInUrl.replace(/secret=.*/, 'secret=');
+  await until('it is printed', () =>
+    service.printed().includes(`EMAIL  to demo@fleet.example: Your sign-in link  ${link}`),
+  );
+});
+
+it('a new migration asks for a restart', async () => {
+  writeFileSync(join(clone.folder, 'migrations/9999_new.sql'), 'create table new (id text);\n');
+  await until('it is printed', () =>
+    service.printed().includes('The database lacks 9999_new.sql. Restart to migrate.'),
+  );
+});
+
+it('the service ends with npm, and the next start migrates and keeps the data', async () => {
   const before = demo();
   await service.stop();
   service = await npmStart(clone.folder, Number(ports.get('8787')), '--quiet');
@@ -207,4 +224,5 @@ it('the next start keeps the data', async () => {
   expect(await fleetJson<object[]>(demo(), 'account', 'list')).toMatchObject([
     { id: before.accountId },
   ]);
+  expect(service.printed()).not.toContain('Restart to migrate');
 });

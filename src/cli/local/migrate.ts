@@ -27,22 +27,38 @@ const doneFile = (state: string, cell: string): string =>
   join(state, cell === mainCell ? 'migrated' : `migrated-${cell}`);
 
 async function apply(state: string, cell: string): Promise<void> {
-  const wanted = linesOfMigrations();
-  const file = doneFile(state, cell);
-  const done = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
-  if (done.some((line) => !wanted.includes(line)))
+  const { wanted, isOther, lacking } = compared(state, cell);
+  if (isOther)
     throw new Error(
       'The data of earlier runs is from another version of the service, which stored it differently. ' +
         'Delete it by starting with --fresh: npm start -- --fresh',
     );
-  if (wanted.every((line) => done.includes(line))) return;
+  if (lacking.length === 0) return;
   const config = join(state, 'wrangler.toml');
   const toml = readFileSync(join(root, 'wrangler.toml'), 'utf8');
   const own = cell === mainCell ? '' : `\ndatabase_id = "${cell}"`;
   writeFileSync(config, toml.replaceAll('"migrations"', `"${folder}"${own}`));
   const at = ['--local', '--persist-to', state, '--config', config];
   await wranglerOutput('d1', 'migrations', 'apply', 'DB', ...at);
-  writeFileSync(file, wanted.join('\n'));
+  writeFileSync(doneFile(state, cell), wanted.join('\n'));
+}
+
+/** What to do about migrations that were added or changed since the start; undefined if there are none. */
+export function whatToRestart(state: string): string | undefined {
+  const { isOther, lacking } = compared(state, mainCell);
+  const names = lacking.map((line) => line.split(' ')[0]).join(', ');
+  if (isOther)
+    return 'A migration that this data was stored with has changed. To delete the data: npm start -- --fresh';
+  return lacking.length > 0 ? `The database lacks ${names}. Restart to migrate.` : undefined;
+}
+
+/** The migrations that there are, whether the database has others, and which ones it lacks. */
+function compared(state: string, cell: string) {
+  const wanted = linesOfMigrations();
+  const file = doneFile(state, cell);
+  const done = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+  const isOther = done.some((line) => !wanted.includes(line));
+  return { wanted, isOther, lacking: wanted.filter((line) => !done.includes(line)) };
 }
 
 const emptyStates = join(localDirectory, 'empty');

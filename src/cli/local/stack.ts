@@ -50,7 +50,7 @@ export async function startStack({
     // Where Workers that bind to this service find it, and no other of the same name.
     WRANGLER_REGISTRY_PATH: registry,
   };
-  const state = join(directory, 'state');
+  const state = stateIn(directory);
   const here = cells.length > 0 ? cells.filter((cell) => !apart.includes(cell)) : [mainCell];
   for (const cell of here) await migrate(state, cell);
   const own = port || (await freePort());
@@ -96,6 +96,9 @@ export const minuteOf =
   (baseUrl: string) =>
   async (at = Date.now()): Promise<void> =>
     void (await fetch(`${baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*&time=${at}`));
+
+/** Where a stack in `directory` keeps its databases. */
+export const stateIn = (directory: string): string => join(directory, 'state');
 
 /** A cell's secrets, made at the first start. All cells share ENCRYPTION_KEYS. */
 function secretsOf(directory: string, cell = mainCell) {

@@ -34,18 +34,22 @@ export function cloneSource() {
   };
 }
 
-/** Runs `npm start` in a clone. @throws Error when it is not up in two minutes */
+/** Runs `npm start` in a clone, under a shell in place of npm. Stopping ends the shell alone. @throws Error when it is not up in two minutes */
 export async function npmStart(folder: string, port: number, ...args: string[]) {
   const program = join(folder, 'src/cli/start.ts');
   const running = watched(
-    spawn(process.execPath, [program, '--port', String(port), ...args], { cwd: folder }),
+    spawn(
+      'sh',
+      ['-c', '"$0" "$@" & wait', process.execPath, program, '--port', String(port), ...args],
+      { cwd: folder },
+    ),
   );
   await until('npm start is up', () => existsSync(join(folder, '.local/demo.json')), 110);
   return {
     printed: () => running.printed,
     stop: async () => {
-      running.child.kill('SIGINT');
-      await running.ended;
+      running.child.kill('SIGTERM');
+      await running.ended; // once nothing is left that could print
     },
   };
 }

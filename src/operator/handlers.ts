@@ -72,10 +72,11 @@ export const handlers: Handlers<typeof operations> = {
 
   createAccount: ({ env, body: { name } }) => createAccount(env, name),
 
-  async changeAccount({ env, id, caller, body: { name, status, evidenceDays, ...perDay } }) {
-    const { recordsPerDay, bytesPerDay, deliveriesPerDay } = perDay;
+  async changeAccount({ env, id, caller, body: { name, status, evidenceDays, ...limits } }) {
+    const { recordsPerDay, bytesPerDay, deliveriesPerDay, requestsPerMinute } = limits;
     if (evidenceDays !== undefined) await keepEvidence(env, caller, evidenceDays);
-    const quotas = { records: recordsPerDay, bytes: bytesPerDay, deliveries: deliveriesPerDay };
+    const perDay = { records: recordsPerDay, bytes: bytesPerDay, deliveries: deliveriesPerDay };
+    const quotas = { ...perDay, requestsPerMinute };
     const asked = { name, status, quotas };
     if (status === 'suspended') return suspendAccount(env, id, asked);
     return (status === 'active' ? activateAccount : changeAccount)(env, id, asked);

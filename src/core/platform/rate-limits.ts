@@ -2,6 +2,10 @@
 export const rateLimits = {
   /** Per API token, ingest key, portal session or connection whose provider's webhook calls. */
   TOKEN_LIMIT: { calls: 600, seconds: 60 },
+  /** Per API token or ingest key of an account for which operators have raised the limit. */
+  TOKEN_1200_LIMIT: { calls: 1200, seconds: 60 },
+  TOKEN_2400_LIMIT: { calls: 2400, seconds: 60 },
+  TOKEN_6000_LIMIT: { calls: 6000, seconds: 60 },
   /** Per client address: unrecognised credentials, and wrongly signed calls of a provider's webhook. */
   UNKNOWN_LIMIT: { calls: 100, seconds: 60 },
   /** Per client address: calls of providers' webhooks for an unknown connection, or wrongly signed. */
@@ -23,3 +27,11 @@ export const rateLimits = {
 } as const;
 
 export type Limiter = keyof typeof rateLimits;
+
+/** The limiters of API tokens and ingest keys that operators can choose for an account; the first is usual. */
+export const tokenLimiters = [
+  'TOKEN_LIMIT',
+  'TOKEN_1200_LIMIT',
+  'TOKEN_2400_LIMIT',
+  'TOKEN_6000_LIMIT',
+] as const satisfies Limiter[];

@@ -305,6 +305,8 @@ export const words: Record<string, string> = {
   bytesPerDay: 'How many bytes of new records it may add a day; null for as many as usual.',
   deliveriesPerDay:
     'How many deliveries of new records it may cause a day; null for as many as usual.',
+  requestsPerMinute:
+    'How many requests a minute each API token and ingest key of it may make; null for as many as usual.',
   maxInFlight: "The operators' limit of calls at a time; null: up to 50.",
   maxPerSecond: "The operators' limit of calls a second; null: no limit.",
   since: 'Only deliveries created at this time or later.',

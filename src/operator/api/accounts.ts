@@ -4,6 +4,7 @@ import { SomeConnections } from '../../core/accounts/tokens/connections.ts';
 import { EvidenceDays } from '../../core/fleet/lists/field-objects.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { Email, Line, Name, TimeOrDay } from '../../core/platform/fields.ts';
+import { rateLimits, tokenLimiters } from '../../core/platform/rate-limits.ts';
 import { count, described, id, time } from '../../core/platform/replies.ts';
 import { roles } from '../../core/platform/roles.ts';
 import { type Operation, Uuid, wholeNumber } from './operation.ts';
@@ -12,12 +13,16 @@ export const NewAccount = v.object({ name: Name });
 
 const Quota = wholeNumber(0, 1e15);
 
+const perMinute = tokenLimiters.map((limiter) => rateLimits[limiter].calls);
+const RequestsPerMinute = v.picklist(perMinute, `must be one of ${perMinute.join(', ')}`);
+
 /** A missing quota stays unchanged; null is the usual one. */
 export const AccountChange = v.object({
   name: v.optional(Name),
   recordsPerDay: Quota,
   bytesPerDay: Quota,
   deliveriesPerDay: Quota,
+  requestsPerMinute: v.optional(v.nullable(RequestsPerMinute)),
   evidenceDays: described(
     v.optional(EvidenceDays),
     'For how many days it keeps videos, photos and reports of accidents, which its fleets must have agreed to. With ' +
@@ -36,8 +41,9 @@ export const Account = v.object({
       records: v.optional(count),
       bytes: v.optional(count),
       deliveries: v.optional(count),
+      requestsPerMinute: v.optional(count),
     }),
-    'What the account may add a day, where that is not as usual.',
+    'What the account may add a day, and how many requests a minute each token may make, where that is not as usual.',
   ),
   evidenceDays: described(
     v.nullable(count),
@@ -165,7 +171,7 @@ export const accountOperations = {
   },
   changeAccount: {
     call: 'PATCH /accounts/:id',
-    summary: 'Rename, suspend or reactivate an account, or set what it may add a day',
+    summary: 'Rename, suspend or reactivate an account, or set its limits',
     body: AccountChange,
     reply: Account,
   },

@@ -7,7 +7,8 @@ import { Refusal } from '../../platform/errors.ts';
 import type { App, Context } from '../../platform/http/context.ts';
 import { limit, limitByAddress } from '../../platform/http/limits.ts';
 import { inTime } from '../../platform/in-time.ts';
-import { rateLimits } from '../../platform/rate-limits.ts';
+import { tokenLimiterOf } from '../../platform/raised-limits.ts';
+import { type Limiter, rateLimits } from '../../platform/rate-limits.ts';
 import { remembered } from '../../platform/remembered.ts';
 import { refuseIfMoved } from '../accounts.ts';
 import { hashToken, isRecognised, isWellFormed, type Scope } from './format.ts';
@@ -31,10 +32,11 @@ export const authenticate = (scope: Scope) =>
     const value = c.req.header('x-api-key')?.trim() ?? '';
     if (!isWellFormed(value)) throw new Refusal({ kind: 'unauthenticated' });
     const hash = await hashToken(value);
-    c.header('RateLimit-Policy', `"token";q=${calls};w=${seconds}`);
+    const limiter = tokenLimiterOf(known.get(hash)?.accountId);
+    showPolicy(c, limiter);
     const isOurs =
       known.get(hash) !== undefined || (await isRecognised(value, config(c.env).encryptionKeys));
-    const token = await findCredential(c, hash, isOurs);
+    const token = await findCredential(c, hash, isOurs, limiter);
     if (!token) throw new Refusal({ kind: 'unauthenticated' });
     if (token.expiresAt && token.expiresAt <= Date.now())
       throw new Refusal({ kind: 'unauthenticated' });
@@ -52,6 +54,8 @@ export const authenticate = (scope: Scope) =>
     await next();
     // A body that was refused before D1 was read: an invalid token is reported first.
     if (!caller.check) await check();
+    const checked = tokenLimiterOf(accountId);
+    if (checked !== limiter) showPolicy(c, checked);
     if (isUseDue(caller)) c.executionCtx.waitUntil(recordUse(c.env, caller).catch(() => {})); // recorded with the next use
   });
 
@@ -63,15 +67,15 @@ export const limitActions = createMiddleware<App>(async (c, next) => {
 });
 
 /** A credential, if it exists. One that is not `ours` is nearly always junk: its address is limited first. */
-async function findCredential(c: Context, hash: string, ours: boolean) {
+async function findCredential(c: Context, hash: string, ours: boolean, limiter: Limiter) {
   if (!ours) await limitByAddress(c, 'UNKNOWN_LIMIT');
   const [atTheEdge] = await Promise.all([
     knownAtTheEdge(c.env.TOKENS, hash),
-    ours && limit(c.env, 'TOKEN_LIMIT', hash),
+    ours && limit(c.env, limiter, hash),
   ]);
   const token = atTheEdge ?? (await findStored(c.env, hash));
   if (!token && ours) await refuseIfMoved(c.env);
-  if (token && !ours) await limit(c.env, 'TOKEN_LIMIT', hash);
+  if (token && !ours) await limit(c.env, limiter, hash);
   return token;
 }
 
@@ -80,7 +84,10 @@ async function findStored(env: Env, hash: string): Promise<KnownToken | undefine
   return token && remember(hash, token);
 }
 
-const { calls, seconds } = rateLimits.TOKEN_LIMIT;
+function showPolicy(c: Context, limiter: Limiter): void {
+  const { calls, seconds } = rateLimits[limiter];
+  c.header('RateLimit-Policy', `"token";q=${calls};w=${seconds}`);
+}
 
 const kvMs = 1000;
 /** KV may have cached that it does not know a credential. */

@@ -2,6 +2,7 @@ import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Failure, Refusal } from '../errors.ts';
 import { markActive } from '../fair-queue.ts';
+import { noteRequestsPerMinute } from '../raised-limits.ts';
 import { may, type Role, roles } from '../roles.ts';
 import {
   type Database,
@@ -122,7 +123,9 @@ export async function guarded<const S extends Statements>(
   };
   try {
     const { checks, results } = await transaction(db, all, { repeatable });
-    return { check: { lastUsedAt: checks[0]?.value ?? 0 }, results };
+    const [row] = checks;
+    if ('tokenId' in caller) noteRequestsPerMinute(caller.accountId, row?.perMinute ?? null);
+    return { check: { lastUsedAt: row?.value ?? 0 }, results };
   } catch (error) {
     throw (await withCell(env, caller, error)) ?? error;
   }
@@ -200,14 +203,15 @@ function credentialCheck(
       : sql`when not exists (select 1 from connections where ${own})
           then ${refuse('Invalid connection id')}`;
   // Raw for speed: it is part of every request.
-  return db.all<{ value: number }>(sql`
+  return db.all<{ value: number; perMinute: number | null }>(sql`
     select case
       ${refused}
       ${inactive}
       ${missingRole(caller)}
       ${also}
       ${whenNotOwn}
-      else coalesce(c.last_used_at, 0) end as value
+      else coalesce(c.last_used_at, 0) end as value,
+      a.quotas->>'requestsPerMinute' as perMinute
     from (select 1)
     left join ${credentialOf(caller)} c on c.account_id = ${caller.accountId}
     left join accounts a on a.id = ${caller.accountId}`);

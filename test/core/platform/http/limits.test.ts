@@ -3,7 +3,7 @@ import { addressGroup } from '../../../../src/core/platform/http/limits.ts';
 import { rateLimits } from '../../../../src/core/platform/rate-limits.ts';
 import { ask, signIn } from '../../../support/portal.ts';
 import { rows } from '../../../support/rows.ts';
-import { type Reply, world } from '../../../support/world.ts';
+import { operator, type Reply, world } from '../../../support/world.ts';
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],
@@ -57,6 +57,28 @@ describe('whoever makes one call more in a minute than a limit allows is refused
       await ask('GET', '/portal/nowhere', { cookie }),
     ])
       expect(status).toBe(429);
+  });
+
+  it('with a token of an account that may make more, once the first call is checked', async () => {
+    const us = await world();
+    const path = `/operator/accounts/${us.accountId}`;
+    const policy = async () => (await us.api.get('/webhooks')).headers.get('ratelimit-policy');
+    const allow = (requestsPerMinute: number | null) => operator.patch(path, { requestsPerMinute });
+    const usual = vi.spyOn(env.TOKEN_LIMIT, 'limit');
+    const raised = vi.spyOn(env.TOKEN_2400_LIMIT, 'limit');
+    const calls = () => [usual, raised].map(({ mock }) => mock.calls.length);
+    expect(await allow(1000)).toMatchObject({
+      status: 400,
+      message: 'requestsPerMinute must be one of 600, 1200, 2400, 6000',
+    });
+    expect(await allow(2400)).toMatchObject({ data: { quotas: { requestsPerMinute: 2400 } } });
+    expect(await policy()).toBe('"token";q=2400;w=60');
+    expect(calls()).toEqual([1, 0]);
+    expect(await policy()).toBe('"token";q=2400;w=60');
+    expect(calls()).toEqual([1, 1]);
+    await allow(null);
+    expect(await policy()).toBe('"token";q=600;w=60');
+    expect(calls()).toEqual([1, 2]);
   });
 
   it('by asking for sign-in links, from one address', async () => {

@@ -3,8 +3,13 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 /** A table whose rows have an id and belong to an account. */
 export type AccountTable = SQLiteTable & { id: SQLiteColumn; accountId: SQLiteColumn };
 
-/** What an account may add a day, where operators have set that. */
-export type Quotas = { records?: number; bytes?: number; deliveries?: number };
+/** What an account may add a day, and how many requests a minute its tokens may make, where operators have set that. */
+export type Quotas = {
+  records?: number;
+  bytes?: number;
+  deliveries?: number;
+  requestsPerMinute?: number;
+};
 
 /** A row's position in a list. */
 type Position = { sort: number; id: string };

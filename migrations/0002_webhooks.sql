@@ -7,11 +7,8 @@ create table webhooks (
   normalised_url     text not null,
   http_verb          text not null check (http_verb in ('POST', 'PUT')),
   headers            text not null check (json_valid(headers)), -- encrypted
-  signing            text check (json_valid(signing)), -- the secrets that sign its calls, encrypted, or null
-  oauth              text check (json_valid(oauth)), -- the client that gets its access tokens, encrypted, or null
-  oauth_token        text check (json_valid(oauth_token)), -- an access token, encrypted
   notification_types integer not null check (notification_types between 1 and 3), -- bits: 1 accident, 2 event
-  filters            text check (json_valid(filters)), -- what of these it is notified of, with groupKeys, or null for all
+  options            text not null default '{}' check (json_valid(options)), -- what it has of options, by name: secrets are encrypted
   all_connections    integer not null default 0 check (all_connections in (0, 1)), -- whether new ones join by themselves
   created_at         integer not null,
   -- What operators allow its receiver, or null for as much as the service does.
@@ -38,7 +35,7 @@ create table webhook_connections (
   webhook_id         text not null references webhooks (id) on delete cascade,
   notification_types integer not null default 3,
   place              integer not null default 0, -- among those of the webhook, as its account named them, or in the order in which all were added
-  filtered           integer not null default 0, -- whether the webhook has filters: only then they are read
+  filtered           integer not null default 0, -- whether options of the webhook may hold notifications back: only then they are read
   primary key (connection_id, webhook_id)
 ) strict, without rowid;
 create index webhook_connections_by_webhook on webhook_connections (webhook_id, connection_id);
@@ -94,7 +91,7 @@ create table fan_outs (
   account_id    text not null,
   connection_id text not null,
   type          integer not null check (type in (1, 2)),
-  notifications text not null check (json_valid(notifications)), -- [{eventId, level, type, priority, data}], with as much data as filters need
+  notifications text not null check (json_valid(notifications)), -- [{eventId, level, type, priority, data}], with as much data as options need
   expanded_to   text not null, -- the last webhook that is done
   created_at    integer not null
 ) strict, without rowid;

@@ -1,3 +1,5 @@
+import './extras/options.ts';
+
 import { extra as alerts } from './extras/alerts/extra.ts';
 import { extra as archive } from './extras/archive/extra.ts';
 import { extra as changes } from './extras/changes/extra.ts';
@@ -9,6 +11,7 @@ import { extra as externalIds } from './extras/external-ids/extra.ts';
 import type { Extra } from './extras/extra.ts';
 import { extra as providers } from './extras/providers/extra.ts';
 import { extra as replicas } from './extras/replicas/extra.ts';
+import { extra as signing } from './extras/signing/extra.ts';
 import { extra as singleSignOn } from './extras/single-sign-on/extra.ts';
 import { extra as summaries } from './extras/summaries/extra.ts';
 import { extra as trends } from './extras/trends/extra.ts';
@@ -21,6 +24,7 @@ export const extras: { [name: string]: Extra } = {
   exports,
   evidence,
   changes,
+  signing,
   deliveryLog,
   externalIds,
   connectorProblems,

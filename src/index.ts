@@ -1,3 +1,6 @@
+// First, for what they add to webhooks.
+import './extras/options.ts';
+
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import { app } from './app.ts';
 import { ingestBinding } from './core/ingest/binding.ts';

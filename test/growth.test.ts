@@ -13,7 +13,6 @@ import { dayMs, hourMs } from '../src/core/platform/durations.ts';
 import { maxNotificationBytes } from '../src/core/webhooks/deliveries/fan-out.ts';
 import { maxKeptBytes } from '../src/core/webhooks/deliveries/send/call-once.ts';
 import { maxKeptAttempts } from '../src/core/webhooks/deliveries/send/record.ts';
-import { maxTokenBytes } from '../src/core/webhooks/deliveries/send/token-endpoint.ts';
 import {
   leftOverNotifications,
   pruneNotifications,
@@ -26,6 +25,7 @@ import {
   problemDaysKept,
   problemsKept,
 } from '../src/extras/connector-problems/problems.ts';
+import { maxTokenBytes } from '../src/extras/oauth/token-endpoint.ts';
 import { maxCredential } from '../src/extras/providers/credential.ts';
 import { maxFeedsBytes } from '../src/extras/providers/pull.ts';
 import { owners } from '../src/operator/deletion/owners.ts';
@@ -110,7 +110,7 @@ it('every row has texts that are bounded by what the service keeps to', () => {
     records: maxRecordsPerRow * 39,
     report_url: 2_000 * 3,
     headers: sealed(8_192),
-    oauth_token: sealed(maxTokenBytes),
+    options: sealed(maxTokenBytes) + 38_000, // with a client, filters and secrets
     notifications: maxNotificationBytes + 10_000,
     log: maxKeptAttempts * (2 * maxKeptBytes + 700),
     secrets: sealed(3 * maxCredential),

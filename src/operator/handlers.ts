@@ -30,6 +30,7 @@ import { countReplayable, replay, replayOne, sendNow } from '../extras/delivery-
 import { keepEvidence } from '../extras/evidence/evidence.ts';
 import { listExports, operators, requestExport } from '../extras/exports/exports.ts';
 import { setVehicleExternalId } from '../extras/external-ids/external-ids.ts';
+import { filtersOf } from '../extras/filters/option.ts';
 import {
   connectProvider,
   pausePull,
@@ -170,7 +171,7 @@ export const handlers: Handlers<typeof operations> = {
     return { catalog: sumOf(catalog), bucket: sumOf(bucket), applied: apply };
   },
 
-  listWebhookHealth: ({ env, caller }) => listReceivers(env, caller),
+  listWebhookHealth: async ({ env, caller }) => (await listReceivers(env, caller)).map(withFilters),
 
   limitReceiver: ({ body, ...asked }) =>
     receiverAfter(asked, ({ env, caller, id }) => setReceiverLimits(env, caller, id, body)),
@@ -296,8 +297,13 @@ async function pullAfter(asked: Asked, action: (asked: Asked) => Promise<unknown
 async function receiverAfter(asked: Asked, action: (asked: Asked) => Promise<unknown>) {
   await action(asked);
   const [receiver] = await listReceivers(asked.env, asked.caller, asked.id);
-  return receiver;
+  return receiver && withFilters(receiver);
 }
+
+const withFilters = ({
+  options: { filters },
+  ...receiver
+}: Awaited<ReturnType<typeof listReceivers>>[number]) => ({ ...receiver, ...filtersOf(filters) });
 
 type Located = NonNullable<Awaited<ReturnType<typeof locateDelivery>>>;
 

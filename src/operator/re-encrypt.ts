@@ -1,5 +1,5 @@
-import { and, exists, inArray, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { and, exists, inArray, type SQL, sql } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { config } from '../core/platform/config.ts';
 import { seal, unseal } from '../core/platform/crypto.ts';
 import { type Database, transaction } from '../core/platform/db/database.ts';
@@ -7,18 +7,36 @@ import { accounts } from '../core/platform/db/schema/accounts.ts';
 import { webhooks } from '../core/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../core/platform/db/system.ts';
 import { inSteps, newBudget } from '../core/platform/jobs/budget.ts';
-import type { Encrypted } from '../extras/extra.ts';
+import { options } from '../core/webhooks/options.ts';
 import { declared } from '../extras.ts';
 
-/** Every encrypted column by table, and the id that it is bound to. */
-const tables: Encrypted[] = [
+/** A column that is encrypted, or the part of its JSON that is. */
+type Encrypted = { column: SQLiteColumn; part?: string };
+
+/** All that is encrypted, by table, and the id that it is bound to. */
+const tables = (): { table: SQLiteTable; id: SQLiteColumn; parts: Encrypted[] }[] => [
   {
     table: webhooks,
     id: webhooks.id,
-    columns: [webhooks.headers, webhooks.signing, webhooks.oauth, webhooks.oauthToken],
+    parts: [
+      { column: webhooks.headers },
+      ...options().flatMap(({ encrypted = [] }) =>
+        encrypted.map((part) => ({ column: webhooks.options, part })),
+      ),
+    ],
   },
-  ...declared('encrypted').flat(),
+  ...declared('encrypted')
+    .flat()
+    .map(({ columns, ...one }) => ({ ...one, parts: columns.map((column) => ({ column })) })),
 ];
+
+/** SQL for what is encrypted. */
+const sealedIn = ({ column, part }: Encrypted): SQL =>
+  part === undefined ? sql`${column}` : sql`${column}->${part}`;
+
+/** SQL for its column with it encrypted anew. */
+const resealed = ({ column, part }: Encrypted, fresh: SQL): SQL =>
+  part === undefined ? fresh : sql`json_set(${column}, ${`$.${part}`}, json(${fresh}))`;
 
 /** The statement that counts what each key has encrypted: reads all webhooks, channels and pulls. */
 export function countEncrypted(db: Database) {
@@ -26,11 +44,11 @@ export function countEncrypted(db: Database) {
   return db.all<{ key: string; encrypts: number }>(sql`
     select key, count(*) as encrypts
     from (${sql.join(
-      tables.map(
-        ({ table, columns }) => sql`
+      tables().map(
+        ({ table, parts }) => sql`
           select c.value->>'key' as key
           from ${table}
-          cross join json_each(json_array(${sql.join(columns, sql`, `)})) c`,
+          cross join json_each(json_array(${sql.join(parts.map(sealedIn), sql`, `)})) c`,
       ),
       sql` union all `,
     )})
@@ -44,9 +62,7 @@ const perStep = 200;
 /** Re-encrypts what an older key has encrypted, so that it can be removed. Returns how many. */
 export async function reEncrypt(env: Env, _?: number, budget = newBudget()): Promise<number> {
   let count = 0;
-  const all = tables.flatMap(({ columns, ...one }) =>
-    columns.map((column) => ({ ...one, column })),
-  );
+  const all = tables().flatMap(({ table, id, parts }) => parts.map((one) => ({ table, id, one })));
   for (const one of all)
     await inSteps(budget, async () => {
       const found = await reEncryptSome(env, one);
@@ -56,9 +72,11 @@ export async function reEncrypt(env: Env, _?: number, budget = newBudget()): Pro
   return count;
 }
 
-type EncryptedColumn = Omit<Encrypted, 'columns'> & { column: SQLiteColumn };
-
-async function reEncryptSome(env: Env, { table, id, column }: EncryptedColumn) {
+async function reEncryptSome(
+  env: Env,
+  { table, id, one }: { table: SQLiteTable; id: SQLiteColumn; one: Encrypted },
+) {
+  const sealed = sealedIn(one);
   const db = openDatabase(env);
   const newest = config(env).encryptionKeys[0]?.id ?? '';
   const here = db
@@ -70,9 +88,9 @@ async function reEncryptSome(env: Env, { table, id, column }: EncryptedColumn) {
   const old = await transaction(
     db,
     db
-      .select({ id: sql<string>`${id}`.as('id'), sealed: sql<string>`${column}`.as('sealed') })
+      .select({ id: sql<string>`${id}`.as('id'), sealed: sql<string>`${sealed}`.as('sealed') })
       .from(table)
-      .where(and(sql`${column}->>'key' <> ${newest}`, exists(here)))
+      .where(and(sql`${sealed}->>'key' <> ${newest}`, exists(here)))
       .limit(perStep),
   );
   const fresh = old.map(async ({ id, sealed }) => {
@@ -82,11 +100,11 @@ async function reEncryptSome(env: Env, { table, id, column }: EncryptedColumn) {
   const values = JSON.stringify(await Promise.all(fresh));
   // Raw: the column is known only at run time. Only what has not changed meanwhile.
   const update = db.run(sql`
-    update ${table} set ${sql.identifier(column.name)} = r.fresh
+    update ${table} set ${sql.identifier(one.column.name)} = ${resealed(one, sql`r.fresh`)}
     from (
       select value->>'id' as key, value->>'sealed' as was, value->>'fresh' as fresh
       from json_each(${values})) r
-    where ${id} = r.key and ${column} = r.was`);
+    where ${id} = r.key and ${sealed} = r.was`);
   await transaction(db, update);
   return old.length;
 }

@@ -22,13 +22,8 @@ import { maxSlice } from '../../src/core/platform/http/requested-slice.ts';
 import { rateLimits } from '../../src/core/platform/rate-limits.ts';
 import * as policy from '../../src/core/webhooks/deliveries/policy.ts';
 import { startWindowMs } from '../../src/core/webhooks/deliveries/policy.ts';
-import {
-  maxTokenBytes,
-  tokenTimeoutMs,
-} from '../../src/core/webhooks/deliveries/send/token-endpoint.ts';
 import { maxConnections, maxWebhooks, refusedHeaders } from '../../src/core/webhooks/fields.ts';
 import { newsMs } from '../../src/core/webhooks/notifications/types.ts';
-import { paramLimits } from '../../src/core/webhooks/oauth.ts';
 import { largestBody } from '../../src/core/webhooks/routes.ts';
 import { maxWebhookBytes } from '../../src/core/webhooks/service.ts';
 import guide from '../../src/docs/guides/limits.md?raw';
@@ -43,6 +38,8 @@ import { maxTestsOfHost, maxTestsOfReceiver } from '../../src/extras/delivery-lo
 import { maxAccidentBytes, maxFileBytes } from '../../src/extras/evidence/copy.ts';
 import { maxDayBytes, maxDayFiles, maxEver } from '../../src/extras/evidence/evidence.ts';
 import { maxExportRecords, maxExportsPerDay } from '../../src/extras/exports/exports.ts';
+import { paramLimits } from '../../src/extras/oauth/client.ts';
+import { maxTokenBytes, tokenTimeoutMs } from '../../src/extras/oauth/token-endpoint.ts';
 import { maxReplyBytes } from '../../src/extras/providers/call.ts';
 import { usualHistoryDays } from '../../src/extras/providers/connect.ts';
 import { connectLinkMs, maxOpenLinks } from '../../src/extras/providers/links.ts';

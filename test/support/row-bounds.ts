@@ -25,12 +25,10 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
   url: 2_100,
   normalised_url: 2_100,
   headers: 11_500,
-  oauth: 20_000,
-  oauth_token: 23_000,
+  options: 61_000,
   issuer: 1_600,
   client_id: 1_600,
   secret: 17_000,
-  filters: 17_000,
   data: 16_000,
   log: 60_000,
   notifications: 50_000,
@@ -66,7 +64,7 @@ export const shortTexts = new Set(
   `id name status cell units quotas usage account_id provider tsp external_id connection_id scope hash form last_four email role time_zone
   recipient_id event_id user_id actor actor_id actor_name action subject subject_id subject_name fields source_id vin make
   model fuel_type license_plate phone license_state license_number vehicle_id driver_id translated_incident_types
-  vehicle_name vehicle_vin vehicle_groups trip_id named_vehicle_id levels driver_name assigned_to summary_zone severity kind http_verb signing
+  vehicle_name vehicle_vin vehicle_groups trip_id named_vehicle_id levels driver_name assigned_to summary_zone severity kind http_verb
   description webhook_id request_id expanded_to last_failure host problem webhook_secret credential_hash base_url
   organisation organisation_id domain link_user_id claim holder step state requested_by run links_at
   accident_id camera content_type sha256 lane`.split(/\s+/),

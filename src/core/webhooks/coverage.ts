@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import {
   addConnection,
@@ -12,6 +12,7 @@ import type { Database, Statements } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
 import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
+import { isFiltered } from './notifications/pass.ts';
 import { ACCIDENT } from './notifications/types.ts';
 
 export type CoveredConnection = Connection & { isCovered: boolean };
@@ -75,7 +76,7 @@ const joinWebhooks = (db: Database, { id, accountId, createdAt }: Connection) =>
         webhookId: webhooks.id,
         notificationTypes: webhooks.notificationTypes,
         place: sql<number>`${createdAt}`.as('place'),
-        filtered: sql<boolean>`${isNotNull(webhooks.filters)}`.as('filtered'),
+        filtered: sql<boolean>`${isFiltered(webhooks.options)}`.as('filtered'),
       })
       .from(webhooks)
       .where(and(eq(webhooks.accountId, accountId), eq(webhooks.allConnections, true))),

@@ -1,19 +1,8 @@
 import * as v from 'valibot';
 import { isVisible, maxUrlLength, mustBeVisible } from '../platform/address.ts';
 import { AtMost, Texts, Uuid } from '../platform/fields.ts';
-import { Filters, FiltersOutput, NotificationCode } from './filters.ts';
-import { ACCIDENT, EVENT } from './notifications/types.ts';
-import { OAuth, OAuthInput } from './oauth.ts';
-
-/** What the API accepts, returns and documents of a webhook's field, and what D1 stores. */
-export type WebhookField = {
-  description: string;
-  example: unknown;
-  input: v.GenericSchema;
-  output: v.GenericSchema;
-  /** Whether a column of this name stores it unchanged, and calls get it. `service.ts` has the others. */
-  plain: boolean;
-};
+import { ACCIDENT, EVENT, NotificationCode } from './notifications/types.ts';
+import { options, type WebhookField, type WebhookOptions } from './options.ts';
 
 const unique = <T>(values: T[]): T[] => [...new Set(values)];
 
@@ -50,7 +39,7 @@ const CustomHeaders = v.pipe(
   v.metadata({ type: 'object', maxProperties: 50, additionalProperties: { type: 'string' } }),
 );
 
-export const webhookFields = {
+const coreFields = {
   connectionIds: {
     description:
       'The connections whose notifications it receives; each must belong to the account. ' +
@@ -65,7 +54,6 @@ export const webhookFields = {
       ),
     ),
     output: v.array(Uuid),
-    plain: false,
   },
   allConnections: {
     description:
@@ -75,7 +63,6 @@ export const webhookFields = {
     example: undefined,
     input: v.optional(v.boolean('must be true or false')),
     output: v.optional(v.literal(true)),
-    plain: false,
   },
   url: {
     description: "The receiver's address: https, public, and unique within the account.",
@@ -87,14 +74,12 @@ export const webhookFields = {
       v.metadata({ format: 'uri' }),
     ),
     output: v.string(),
-    plain: true,
   },
   httpVerb: {
     description: 'The HTTP method of its deliveries.',
     example: 'POST',
     input: v.picklist(['POST', 'PUT'], 'must be POST or PUT'),
     output: v.picklist(['POST', 'PUT']),
-    plain: true,
   },
   headers: {
     description:
@@ -102,16 +87,6 @@ export const webhookFields = {
     example: { 'X-Fleet-Secret': 'a long random secret' },
     input: v.optional(CustomHeaders),
     output: v.record(v.string(), v.string()),
-    plain: false,
-  },
-  signing: {
-    description:
-      'Whether its deliveries are signed, as Standard Webhooks are. The response that turns this on has the ' +
-      '`signingSecret`, only once. If left out, it stays as it is.',
-    example: undefined,
-    input: v.optional(v.boolean('must be true or false')),
-    output: v.optional(v.literal(true)),
-    plain: false,
   },
   notificationTypes: {
     description: '1 accidents, 2 events.',
@@ -122,28 +97,17 @@ export const webhookFields = {
       v.transform((types) => unique(types).sort()),
     ),
     output: v.array(v.pipe(v.number(), v.integer(), v.values([ACCIDENT, EVENT]))),
-    plain: false,
-  },
-  filters: {
-    description:
-      'Which of the notifications that it subscribes to it receives; without filters, all. If left out, they stay as ' +
-      'they are; null or an object without properties removes them.',
-    example: undefined,
-    input: v.optional(v.nullable(Filters)),
-    output: v.optional(FiltersOutput),
-    plain: false,
-  },
-  oauth: {
-    description:
-      'The OAuth 2 client whose access token each delivery carries, as `Authorization: Bearer …`. Its `clientSecret` is ' +
-      'never returned; left out, it stays as it is while `tokenUrl` and `clientId` do. Without `oauth` all of it stays ' +
-      'as it is; null removes it.',
-    example: undefined,
-    input: v.optional(v.nullable(OAuthInput)),
-    output: v.optional(OAuth),
-    plain: false,
   },
 } as const satisfies { [name: string]: WebhookField };
+
+/** Those of the core, then those of options, of which each declares its own. */
+const webhookFields = {
+  ...coreFields,
+  ...(Object.fromEntries(options().map(({ name, field }) => [name, field])) as Pick<
+    WebhookOptions,
+    keyof WebhookOptions
+  >),
+};
 
 type Fields = typeof webhookFields;
 export type FieldName = keyof Fields;
@@ -156,12 +120,9 @@ export const eachField = <P extends keyof WebhookField & keyof Fields[FieldName]
 
 export const fieldNames = Object.keys(webhookFields) as FieldName[]; // as declared above
 
-export type PlainField = {
-  [N in FieldName]: Fields[N]['plain'] extends true ? N : never;
-}[FieldName];
-export const plainFields = fieldNames.filter(
-  (name): name is PlainField => webhookFields[name].plain,
-);
+/** Those that a column of the same name stores unchanged, and calls get. `service.ts` has the others. */
+export const plainFields = ['url', 'httpVerb'] as const;
+export type PlainField = (typeof plainFields)[number];
 
 export function pick<T extends object, K extends keyof T>(from: T, keys: readonly K[]): Pick<T, K> {
   return Object.fromEntries(keys.map((key) => [key, from[key]])) as Pick<T, K>; // these very properties

@@ -1,10 +1,13 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
 import { groupKeysOfVehicle } from '../fleet/lists/group-keys.ts';
 import { type Database, jsonList } from '../platform/db/database.ts';
-import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
-import { letsThrough, readFilters } from './filters.ts';
+import {
+  type StoredOptions,
+  webhookConnections,
+  webhooks,
+} from '../platform/db/schema/webhooks.ts';
 import { isNew, type NewNotification } from './notifications/insert.ts';
-import { filterable } from './notifications/pass.ts';
+import { filterable, letsThrough } from './notifications/pass.ts';
 import { EVENT } from './notifications/types.ts';
 
 /* Who would be notified of records that are not written. */
@@ -33,7 +36,7 @@ export const selectNews = (db: Database, notifications: NewNotification[], ctes?
 export type Subscriber = {
   id: string;
   name: string | null;
-  filters: string | null;
+  options: StoredOptions;
   notificationTypes: number;
   covered: string;
 };
@@ -51,7 +54,7 @@ export const subscribers = (
     .select({
       id: webhooks.id,
       name: webhooks.name,
-      filters: webhooks.filters,
+      options: webhooks.options,
       notificationTypes: webhookConnections.notificationTypes,
       covered: sql<string>`(
         select json_group_array(connection_id) from webhook_connections
@@ -65,9 +68,8 @@ export const subscribers = (
 
 /** Returns the webhooks that news would go to. */
 export function recipientsAmong(all: Subscriber[]) {
-  const subscribed = all.map(({ filters, covered, ...webhook }) => ({
+  const subscribed = all.map(({ covered, ...webhook }) => ({
     ...webhook,
-    filters: readFilters(filters),
     covered: new Set<string>(JSON.parse(covered)),
   }));
   return ({ notification, vehicle }: News) => {
@@ -75,10 +77,10 @@ export function recipientsAmong(all: Subscriber[]) {
     const about = { level, ...filterable(data) };
     const groups: string[] | undefined = vehicle && JSON.parse(vehicle.groups);
     return subscribed
-      .filter(({ filters, notificationTypes, covered }) => {
+      .filter(({ options, notificationTypes, covered }) => {
         const isKnown = vehicle !== undefined && covered.has(vehicle.connectionId);
         const groupKeys = isKnown ? groups : undefined;
-        return (notificationTypes & type) !== 0 && letsThrough(filters, { ...about, groupKeys });
+        return (notificationTypes & type) !== 0 && letsThrough(options, { ...about, groupKeys });
       })
       .map(({ id, name }) => ({ id, name }));
   };

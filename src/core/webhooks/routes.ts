@@ -4,11 +4,12 @@ import { config } from '../platform/config.ts';
 import { parseQuery, timestamp } from '../platform/fields.ts';
 import { readJson, readNothing, refuseOther } from '../platform/http/body.ts';
 import { type App, by, type Context, ok } from '../platform/http/context.ts';
-import { fieldNames, pick } from './fields.ts';
+import { pick } from './fields.ts';
+import { options } from './options.ts';
 import {
   parseWebhook,
   WebhookInput,
-  type WebhookOutput,
+  WebhookOutput,
   WebhookQuery,
   type WebhookState,
   WebhookUpdate,
@@ -16,7 +17,6 @@ import {
 import {
   createWebhook,
   deleteWebhook,
-  rotateSecret,
   type SavedWebhook,
   setPaused,
   updateWebhook,
@@ -30,7 +30,6 @@ export const webhookRoutes = new Hono<App>()
   .get('/webhook/:id', authenticate('api'), item)
   .put('/webhook/:id', authenticate('api'), update)
   .delete('/webhook/:id', authenticate('api'), remove)
-  .post('/webhook/:id/signing-secret', authenticate('api'), rotate)
   .post('/webhook/:id/pause', authenticate('api'), pausing(true))
   .post('/webhook/:id/resume', authenticate('api'), pausing(false));
 
@@ -74,11 +73,6 @@ async function remove(c: Context) {
   return ok(c, 'Webhook deleted', true);
 }
 
-async function rotate(c: Context) {
-  await readNothing(c);
-  return ok(c, 'Signing secret rotated', await rotateSecret(...by(c), webhookId(c)));
-}
-
 function pausing(paused: boolean) {
   return async (c: Context) => {
     await readNothing(c);
@@ -101,26 +95,27 @@ async function readWebhook(c: Context, id?: string) {
 const webhookId = (c: Context): string => webhookIdIn(c.req.param('id'));
 
 const presentTo = (c: Context, states?: Map<string, WebhookState>) => (webhook: StoredWebhook) => {
-  const state = states?.get(webhook.id);
-  const shown = { ...present(webhook), ...(state && { state }) };
+  const shown = present(webhook, states?.get(webhook.id));
   return c.get('token').readOnly ? withoutSecrets(shown) : shown;
 };
 
 /** Without what may be secret. */
-const withoutSecrets = ({ oauth, ...webhook }: WebhookOutput): WebhookOutput => ({
-  ...webhook,
-  headers: {},
-  ...(oauth && { oauth: pick(oauth, ['tokenUrl', 'clientId', 'scope']) }),
-});
+const withoutSecrets = (webhook: WebhookOutput): WebhookOutput =>
+  Object.assign(
+    { ...webhook, headers: {} },
+    ...options().map((option) => option.withoutSecrets?.(webhook)),
+  );
 
-const present = ({
-  createdAt,
-  signingSecret,
-  pausedAt,
-  ...webhook
-}: SavedWebhook): WebhookOutput => ({
-  ...pick(webhook, ['id', ...fieldNames]),
-  createdAt: timestamp(createdAt),
-  ...(signingSecret !== undefined && { signingSecret }),
-  ...(pausedAt !== undefined && { pausedAt: timestamp(pausedAt) }),
-});
+const shownNames = Object.keys(WebhookOutput.entries) as (keyof WebhookOutput)[]; // its own
+
+function present(
+  { createdAt, pausedAt, ...webhook }: SavedWebhook,
+  state?: WebhookState,
+): WebhookOutput {
+  const others = {
+    createdAt: timestamp(createdAt),
+    ...(pausedAt !== undefined && { pausedAt: timestamp(pausedAt) }),
+    ...(state && { state }),
+  };
+  return pick({ ...webhook, ...others }, shownNames);
+}

@@ -18,8 +18,8 @@ import {
 } from '../platform/fields.ts';
 import { QueryWords } from '../platform/query.ts';
 import { eachField } from './fields.ts';
-import { Level, NotificationCode, unmatchable } from './filters.ts';
-import { ACCIDENT } from './notifications/types.ts';
+import { ACCIDENT, Level, NotificationCode } from './notifications/types.ts';
+import { options, type ShownOnce } from './options.ts';
 
 export const WebhookInput = v.object(eachField('input'));
 export type WebhookInput = WithConnections<v.InferOutput<typeof WebhookInput>>;
@@ -57,13 +57,18 @@ export type WebhookState = v.InferOutput<typeof WebhookState>;
 /** The parameters of the calls that read webhooks. */
 export const WebhookQuery = v.object({ include: v.optional(QueryWords(['state'])) });
 
-export const SigningSecret = v.object({ signingSecret: v.string() });
+/** What options show once, by name. */
+const shownOnce = Object.fromEntries(
+  options()
+    .flatMap((option) => Object.entries(option.shownOnce ?? {}))
+    .map(([name, schema]) => [name, v.optional(schema)]),
+) as { [N in keyof ShownOnce]: v.OptionalSchema<ShownOnce[N], undefined> }; // each declares its own
 
 export const WebhookOutput = v.object({
   id: Uuid,
   ...eachField('output'),
   createdAt: UtcTime,
-  signingSecret: v.optional(SigningSecret.entries.signingSecret),
+  ...shownOnce,
   pausedAt: v.optional(UtcTime),
   state: v.optional(WebhookState),
 });
@@ -129,9 +134,13 @@ export function parseWebhook(
     const ids = first.field.startsWith('connectionIds.');
     throw invalid(ids ? 'Invalid connection ids' : sentence(first), errors);
   }
-  const tokenProblem = result.output.oauth && receiverProblem(result.output.oauth.tokenUrl, policy);
-  if (tokenProblem) throw invalidField('oauth.tokenUrl', urlProblems[tokenProblem].field);
-  const unmatched = unmatchable(result.output);
-  if (unmatched) throw invalidField(unmatched.field, unmatched.message);
-  return { ...result.output, connectionIds: result.output.connectionIds ?? [] };
+  const { connectionIds = [], ...output } = result.output;
+  for (const { calls, problemOf } of options()) {
+    const also = calls?.(output);
+    const refused = also && receiverProblem(also.url, policy);
+    if (refused) throw invalidField(also.field, urlProblems[refused].field);
+    const wrong = problemOf?.(output);
+    if (wrong) throw invalidField(wrong.field, wrong.message);
+  }
+  return { ...output, connectionIds };
 }

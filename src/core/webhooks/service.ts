@@ -13,14 +13,8 @@ import {
 } from 'drizzle-orm';
 import { audit } from '../accounts/audit/write.ts';
 import { normalisedUrl } from '../platform/address.ts';
-import { type Sealed, seal } from '../platform/crypto.ts';
-import {
-  type Database,
-  jsonList,
-  refuse,
-  refuseUnless,
-  unlessTaken,
-} from '../platform/db/database.ts';
+import { seal } from '../platform/crypto.ts';
+import { type Database, jsonList, refuseUnless, unlessTaken } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
 import { newId } from '../platform/db/ids.ts';
 import { connections } from '../platform/db/schema/accounts.ts';
@@ -31,11 +25,9 @@ import { wakeOf } from './deliveries/queue.ts';
 import { allowProbe } from './deliveries/receiver/store.ts';
 import { untilNoCallStarts } from './deliveries/send/in-flight.ts';
 import { maxConnections, maxWebhooks, pick, plainFields } from './fields.ts';
-import { canMatch, stored } from './filters.ts';
-import type { NotificationType } from './notifications/types.ts';
-import { sealClient } from './oauth.ts';
+import { isFiltered } from './notifications/pass.ts';
+import { changed, changeOptions, type OptionsShownOnce, options, shownOnceOf } from './options.ts';
 import type { WebhookInput } from './schema.ts';
-import { newSecret, sealSecret } from './signing.ts';
 import {
   changedFields,
   findRow,
@@ -48,8 +40,8 @@ import {
   type Webhook,
 } from './stored.ts';
 
-/** A saved webhook, with the signing secret if that is new. */
-export type SavedWebhook = Webhook & { signingSecret?: string };
+/** A saved webhook, with what options show once. */
+export type SavedWebhook = Webhook & OptionsShownOnce;
 
 /** The total size of an account's webhooks, which are listed in one response. */
 export const maxWebhookBytes = 2_000_000;
@@ -57,9 +49,11 @@ export const maxWebhookBytes = 2_000_000;
 /** SQL for about their size. All connections count as 1,000, so that a new one can always join. */
 function webhookBytes(db: Database, { accountId }: Caller): SQL {
   const own = eq(webhooks.accountId, accountId);
-  const { url, headers, filters, oauth, allConnections } = webhooks;
-  const size = sql`coalesce(sum(300 + octet_length(${url}) + length(${headers})
-    + coalesce(octet_length(${filters}), 0) + coalesce(length(${oauth}), 0)
+  const { url, headers, allConnections } = webhooks;
+  const large = options()
+    .filter(({ isLarge }) => isLarge)
+    .map(({ name }) => sql` + coalesce(octet_length(${webhooks.options}->>${name}), 0)`);
+  const size = sql`coalesce(sum(300 + octet_length(${url}) + length(${headers})${sql.join(large)}
     + 39 * ${maxConnections} * ${allConnections}), 0)`;
   const sizes = db.select({ size }).from(webhooks).where(own);
   const named = db
@@ -88,7 +82,8 @@ export async function createWebhook(
 ): Promise<SavedWebhook> {
   const { accountId } = caller;
   const id = newId();
-  const { secret, ...columns } = await columnsOf(env, id, input);
+  const columns = await columnsOf(env, id, input);
+  const change = await changeOptions(input, { env, webhookId: id, before: {} });
   const create = (db: Database) => ({
     known: ownsConnections(db, caller, input),
     room: refuseUnless(
@@ -96,9 +91,10 @@ export async function createWebhook(
       lt(db.$count(webhooks, eq(webhooks.accountId, accountId)), maxWebhooks),
       `An account can have at most ${maxWebhooks} webhooks`,
     ),
-    inserted: db
-      .insert(webhooks)
-      .values({ id, accountId, createdAt: Date.now(), ...columns, ...labels }),
+    inserted: db.insert(webhooks).values({
+      ...{ id, accountId, createdAt: Date.now(), ...columns, ...labels },
+      options: changed(sql`'{}'`, change),
+    }),
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
     audited: audit(
@@ -112,17 +108,17 @@ export async function createWebhook(
     created: selectWebhooks(db, ownWebhook(caller, id)),
   });
   const { created } = await savingUrl(() => asCaller(env, caller, create));
-  return saved(env, created[0], secret);
+  return saved(env, created[0], shownOnceOf(created[0]?.options, change));
 }
 
 /** A webhook as it was just saved. @throws Refusal: invalid, if it is gone */
 async function saved(
   env: Env,
   row: SelectedWebhook | undefined,
-  signingSecret?: string,
+  shownOnce?: OptionsShownOnce,
 ): Promise<SavedWebhook> {
   if (!row) throw invalid('Invalid webhook id');
-  return { ...(await opened(env, row)), ...(signingSecret !== undefined && { signingSecret }) };
+  return { ...(await opened(env, row)), ...shownOnce };
 }
 
 /**
@@ -139,68 +135,34 @@ export async function updateWebhook(
 ): Promise<SavedWebhook> {
   const before = await findRow(env, caller, id);
   const fields = before && (await changedFields(env, before, { ...input, ...labels }));
-  const { secret, headers, filters, signing, ...columns } = await columnsOf(
-    env,
-    id,
-    input,
-    before?.oauth,
-  );
+  const columns = await columnsOf(env, id, input);
+  const own = { env, webhookId: id, before: before?.options ?? {} };
+  const change = await changeOptions(input, own);
   const isCurrent = revision === undefined ? undefined : eq(revisionColumn, revision);
-  const own = ownWebhook(caller, id);
-  const changed =
+  const which = ownWebhook(caller, id);
+  const isOutdated =
     'This webhook has been changed since you opened it. Open it again, then make your changes.';
   const save = (db: Database) => ({
     current: refuseUnless(
       db,
-      exists(db.select({ id: webhooks.id }).from(webhooks).where(and(own, isCurrent))),
-      revision === undefined ? 'Invalid webhook id' : changed,
+      exists(db.select({ id: webhooks.id }).from(webhooks).where(and(which, isCurrent))),
+      revision === undefined ? 'Invalid webhook id' : isOutdated,
     ),
     known: ownsConnections(db, caller, input),
     updated: db
       .update(webhooks)
-      .set({
-        ...columns,
-        ...labels,
-        headers,
-        filters: filters === undefined ? unlessUnmatchable(input.notificationTypes) : filters,
-        ...(columns.oauth !== undefined && { oauthToken: null }),
-        signing: signing && sql`coalesce(${webhooks.signing}, ${signing})`,
-        ...(input.signing === false && { signing: null }),
-      })
-      .where(own),
+      .set({ ...columns, ...labels, options: changed(webhooks.options, change) })
+      .where(which),
     unsubscribed: db.delete(webhookConnections).where(eq(webhookConnections.webhookId, id)),
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
     audited: audit(db, caller, 'changed', 'webhooks', id, fields),
-    saved: selectWebhooks(db, own),
+    saved: selectWebhooks(db, which),
   });
   const results = await savingUrl(() => asCaller(env, caller, save));
   const [row] = results.saved;
   await untilNoCallStarts(env, [id]);
-  return saved(env, row, row?.signing === signing ? secret : undefined);
-}
-
-/** Gives a webhook a new signing secret; the old one signs as well for 24 hours. @throws Refusal: invalid */
-export async function rotateSecret(
-  env: Env,
-  caller: Caller,
-  id: string,
-): Promise<{ signingSecret: string }> {
-  const found = await findRow(env, caller, id);
-  if (!found) throw invalid('Invalid webhook id');
-  if (found.signing === null) throw invalid('Deliveries of this webhook are not signed');
-  const signingSecret = newSecret();
-  const sealed = JSON.stringify(
-    await sealSecret(env, id, signingSecret, JSON.parse(found.signing)),
-  );
-  const isUnchanged = sql`${eq(webhooks.id, id)} and ${eq(webhooks.signing, found.signing)}`;
-  const rotate = (db: Database) => ({
-    audited: audit(db, caller, 'changed', 'webhooks', isUnchanged, ['signingSecret']),
-    rotated: db.update(webhooks).set({ signing: sealed }).where(isUnchanged),
-  });
-  const { rotated } = await asCaller(env, caller, rotate);
-  // Another rotation may have been faster: this one follows it.
-  return rotated.meta.changes > 0 ? { signingSecret } : rotateSecret(env, caller, id);
+  return saved(env, row, shownOnceOf(row?.options, change));
 }
 
 /** Deletes a webhook. Once it returns, within seconds, no call can start. @throws Refusal: invalid */
@@ -255,22 +217,12 @@ export async function setReceiverLimits(
   ]);
 }
 
-const filtersWithoutType: Failure = {
-  kind: 'invalid',
-  message: 'The filters of this webhook need a notification type that is left out',
-  errors: [{ field: 'notificationTypes', message: 'must include what the filters are about' }],
-};
-
 const mustBeOurs = (db: Database, caller: Caller, id: string) =>
   refuseUnless(
     db,
     exists(db.select({ id: webhooks.id }).from(webhooks).where(ownWebhook(caller, id))),
     'Invalid webhook id',
   );
-
-const unlessUnmatchable = (types: NotificationType[]): SQL =>
-  sql`case when ${canMatch(sql`${webhooks.filters}`, types)} then ${webhooks.filters}
-    else ${refuse(filtersWithoutType)} end`;
 
 /** A token limited to some connections must name those of its own. */
 function ownsConnections(
@@ -308,7 +260,7 @@ function subscribe(
         webhookId: webhooks.id,
         notificationTypes: sql<number>`${toBits(notificationTypes)}`.as('notification_types'),
         place: sql<number>`c.place`.as('place'),
-        filtered: sql<boolean>`${isNotNull(webhooks.filters)}`.as('filtered'),
+        filtered: sql<boolean>`${isFiltered(webhooks.options)}`.as('filtered'),
       })
       .from(webhooks)
       .crossJoin(sql`${subscribed} c`)
@@ -316,20 +268,14 @@ function subscribe(
   );
 }
 
-/** The columns of a webhook with its secrets encrypted. `client` is its OAuth client so far. */
-async function columnsOf(env: Env, id: string, input: WebhookInput, client?: Sealed | null) {
-  const { signing, filters, oauth, headers = {}, notificationTypes } = input;
-  const secret = signing ? newSecret() : undefined;
+/** The columns of a webhook with its headers encrypted. */
+async function columnsOf(env: Env, id: string, input: WebhookInput) {
   return {
     ...pick(input, plainFields),
     normalisedUrl: normalisedUrl(input.url),
-    notificationTypes: toBits(notificationTypes),
+    notificationTypes: toBits(input.notificationTypes),
     allConnections: input.allConnections === true,
-    headers: await seal(env, id, headers),
-    filters: filters === undefined ? undefined : stored(filters),
-    oauth: oauth && (await sealClient(env, id, oauth, client)),
-    signing: secret && JSON.stringify(await sealSecret(env, id, secret)),
-    secret,
+    headers: await seal(env, id, input.headers ?? {}),
   };
 }
 

@@ -7,23 +7,20 @@ import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
 import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
 import { invalid } from '../platform/errors.ts';
 import { pick, plainFields } from './fields.ts';
-import { type Filters, filtersOf } from './filters.ts';
 import { type NotificationType, notificationTypes } from './notifications/types.ts';
-import { type OAuth, oauthOf } from './oauth.ts';
+import { type ShownOptions, shownOptions, type WebhookOptions } from './options.ts';
 import type { WebhookInput } from './schema.ts';
 
 /** A webhook as its account sees it; `createdAt` in milliseconds since 1970. */
-export type Webhook = Omit<WebhookInput, 'allConnections' | 'signing' | 'filters' | 'oauth'> & {
-  id: string;
-  createdAt: number;
-  headers: Record<string, string>;
-  allConnections?: true;
-  signing?: true;
-  filters?: Filters;
-  oauth?: OAuth;
-  /** In milliseconds since 1970. */
-  pausedAt?: number;
-};
+export type Webhook = Omit<WebhookInput, 'allConnections' | keyof WebhookOptions> &
+  ShownOptions & {
+    id: string;
+    createdAt: number;
+    headers: Record<string, string>;
+    allConnections?: true;
+    /** In milliseconds since 1970. */
+    pausedAt?: number;
+  };
 
 /** The account's own name and description of a webhook, which neither the API nor receivers see. */
 export type Labels = { name: string | null; description: string | null };
@@ -139,9 +136,7 @@ export type SelectedWebhook = Awaited<ReturnType<typeof selectWebhooks>>[number]
 export const opened = async (env: Env, row: SelectedWebhook): Promise<StoredWebhook> => ({
   ...pick(row, ['id', ...plainFields, 'createdAt', 'name', 'description', 'revision']),
   ...(row.allConnections && { allConnections: true }),
-  ...(row.signing !== null && { signing: true }),
-  ...filtersOf(row.filters),
-  ...(await oauthOf(env, row.id, row.oauth)),
+  ...(await shownOptions({ env, webhookId: row.id }, row.options)),
   ...(row.pausedAt !== null && { pausedAt: row.pausedAt }),
   connectionIds: row.connectionIds,
   headers: await unseal(env, row.id, row.headers),

@@ -1,12 +1,12 @@
+import '../../extras/options.ts';
+
 import * as v from 'valibot';
 import { accidents } from '../../core/fleet/lists/accidents.ts';
 import * as objects from '../../core/fleet/lists/field-objects.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { ExternalIdInput } from '../../core/fleet/lists/resource.ts';
-import { Filters, FiltersOutput } from '../../core/webhooks/filters.ts';
 import * as payloads from '../../core/webhooks/notifications/payloads.ts';
 import {
-  SigningSecret,
   TestInput,
   TestSent,
   WebhookInput,
@@ -18,6 +18,8 @@ import { Change, changesByKind } from '../../extras/changes/schema.ts';
 import * as reads from '../../extras/delivery-log/schema.ts';
 import { Evidence } from '../../extras/evidence/schema.ts';
 import { Export, ExportFile, ExportInput } from '../../extras/exports/schema.ts';
+import { Filters, FiltersOutput } from '../../extras/filters/filters.ts';
+import { SigningSecret } from '../../extras/signing/option.ts';
 import { Health } from '../../operator/api/service.ts';
 import { type Json, ref } from './components.ts';
 import { deliveries, deliveryOperations } from './deliveries.ts';

@@ -1,3 +1,5 @@
+import '../../extras/options.ts';
+
 import { accidents } from '../../core/fleet/lists/accidents.ts';
 import { lists, recordKinds } from '../../core/fleet/lists/registry.ts';
 import { exampleConnectionId as connection } from '../../core/fleet/lists/resource.ts';

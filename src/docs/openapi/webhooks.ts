@@ -1,9 +1,11 @@
+import '../../extras/options.ts';
+
 import { urlProblems } from '../../core/platform/address.ts';
 import { maxReplayedPerCall, webhookIsPaused } from '../../core/webhooks/deliveries/policy.ts';
-import { unmatchable } from '../../core/webhooks/filters.ts';
 import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
 import { TestInput, WebhookInput, WebhookQuery } from '../../core/webhooks/schema.ts';
 import { ReplayInput } from '../../extras/delivery-log/schema.ts';
+import { unmatchable } from '../../extras/filters/filters.ts';
 import { type Json, ref } from './components.ts';
 import type { Operation, Operations, Refusals } from './document.ts';
 import { examples } from './examples.ts';
@@ -42,8 +44,8 @@ const wrongFilters = [
   { accidentLevels: [4] },
 ];
 const unmatchableFilters = [
-  unmatchable({ filters: { minEventRisk: 4 }, notificationTypes: [ACCIDENT] }),
-  unmatchable({ filters: { accidentLevels: [1] }, notificationTypes: [EVENT] }),
+  unmatchable({ minEventRisk: 4 }, [ACCIDENT]),
+  unmatchable({ accidentLevels: [1] }, [EVENT]),
 ].flatMap((error) => (error ? [{ field: error.field, must: error.message }] : []));
 
 const invalidWebhook: Refusals = [

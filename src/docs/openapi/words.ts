@@ -1,3 +1,5 @@
+import '../../extras/options.ts';
+
 import { accidents } from '../../core/fleet/lists/accidents.ts';
 import type { Field, Fields } from '../../core/fleet/lists/field.ts';
 import { evidenceFile } from '../../core/fleet/lists/field-objects.ts';

@@ -1,8 +1,8 @@
 import { and, eq, sql } from 'drizzle-orm';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
+import type { StoredOptions } from '../../core/platform/db/schema/webhooks.ts';
 import type { Attempt } from '../../core/webhooks/deliveries/policy.ts';
 import { h, w, windowOf } from '../../core/webhooks/deliveries/receiver/store.ts';
-import { type Filters, filtersOf } from '../../core/webhooks/filters.ts';
 
 /** The state of a webhook's receiver and its limits. Times are milliseconds since 1970. */
 export type Receiver = {
@@ -27,7 +27,7 @@ export async function listReceivers(
   env: Env,
   caller: Caller,
   webhookId?: string,
-): Promise<(Receiver & { filters?: Filters; allConnections?: true })[]> {
+): Promise<(Receiver & { options: StoredOptions; allConnections?: true })[]> {
   const which = and(
     eq(w.accountId, caller.accountId),
     webhookId === undefined ? undefined : eq(w.id, webhookId),
@@ -36,7 +36,7 @@ export async function listReceivers(
     db
       .select({
         ...receiverColumns(Date.now()),
-        filters: w.filters,
+        options: w.options,
         allConnections: w.allConnections,
       })
       .from(w)
@@ -44,9 +44,8 @@ export async function listReceivers(
       .where(which)
       .orderBy(w.createdAt, w.id),
   );
-  return rows.map(({ filters, allConnections, ...receiver }) => ({
+  return rows.map(({ allConnections, ...receiver }) => ({
     ...receiver,
-    ...filtersOf(filters),
     ...(allConnections && { allConnections }),
   }));
 }

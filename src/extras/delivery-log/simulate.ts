@@ -28,7 +28,7 @@ import {
   EVENT,
   EVENT_LEVEL,
 } from '../../core/webhooks/notifications/types.ts';
-import { sealClient } from '../../core/webhooks/oauth.ts';
+import { changeOptions, options } from '../../core/webhooks/options.ts';
 import type { TestInput, TestSent, WebhookInput } from '../../core/webhooks/schema.ts';
 import { findRow, type Webhook } from '../../core/webhooks/stored.ts';
 import { testCalls } from './tables.ts';
@@ -134,21 +134,24 @@ export async function tryReceiver(
   input: WebhookInput,
   id?: string,
 ): Promise<Attempt> {
-  const { headers = {}, notificationTypes, oauth } = input;
+  const { headers = {}, notificationTypes } = input;
   const [made] = madeUp({ type: notificationTypes.includes(EVENT) ? EVENT : ACCIDENT }, input);
   const before = id === undefined ? undefined : await findRow(env, caller, id);
   const webhookId = id ?? newId();
+  const { set } = await changeOptions(input, { env, webhookId, before: before?.options ?? {} });
   const settings: CallSettings = {
     ...pick(input, plainFields),
     headers: await seal(env, webhookId, headers),
-    signing: JSON.parse(before?.signing ?? 'null'),
-    oauth: oauth ? await sealClient(env, webhookId, oauth, before?.oauth) : null,
-    oauthToken: null,
+    // Without what is shown once it is saved: nobody knows it yet.
+    options: { ...before?.options, ...set },
   };
   const call = await prepareCalls(env, webhookId, settings);
   await countTest(env, caller, 'url', input.url);
   await countTest(env, caller, 'url', input.url, maxTestsOfReceiver);
-  if (oauth) await countTest(env, caller, 'oauth.tokenUrl', oauth.tokenUrl);
+  for (const { calls } of options()) {
+    const also = calls?.(input);
+    if (also) await countTest(env, caller, also.field, also.url);
+  }
   const at = Date.now();
   const outcome = await call({
     id: newId(at),

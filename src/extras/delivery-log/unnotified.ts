@@ -4,7 +4,7 @@ import { groupKeysOfVehicle } from '../../core/fleet/lists/group-keys.ts';
 import { config } from '../../core/platform/config.ts';
 import type { Database } from '../../core/platform/db/database.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
-import { letsThrough, readFilters } from '../../core/webhooks/filters.ts';
+import { letsThrough } from '../../core/webhooks/notifications/pass.ts';
 import {
   ACCIDENT,
   EVENT,
@@ -24,7 +24,7 @@ export type Candidate = {
   name: string | null;
   url: string;
   addedAt: number;
-  filters: string | null;
+  options: string;
   /** What it gets of the connection; null if it does not cover it. */
   notificationTypes: number | null;
   type: NotificationType;
@@ -43,7 +43,7 @@ export type Candidate = {
 export const selectCandidates = (db: Database, { accountId }: Caller, id: string) =>
   // Raw: it is in one of two tables.
   db.all<Candidate>(sql`
-    select w.id, w.name, w.url, w.created_at as addedAt, w.filters,
+    select w.id, w.name, w.url, w.created_at as addedAt, w.options,
       wc.notification_types as notificationTypes, s.type, s.at, s.levels, s.risk as eventRisk,
       s.types, s.withdrawn, ${groupKeysOfVehicle} as groupKeys
     from (
@@ -70,9 +70,9 @@ export function whyUnnotified(env: Env, of: Candidate, now: number): string {
   return 'this came in as history, or the webhook was changed since';
 }
 
-const isLetThrough = ({ filters, levels, eventRisk, types, groupKeys }: Candidate): boolean =>
+const isLetThrough = ({ options, levels, eventRisk, types, groupKeys }: Candidate): boolean =>
   listIn<number>(levels).some((level) =>
-    letsThrough(readFilters(filters), {
+    letsThrough(JSON.parse(options), {
       level,
       eventRisk: eventRisk ?? undefined,
       translatedIncidentTypes: types === null ? undefined : listIn<string>(types),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { Filters } from '../../core/webhooks/filters.ts';
 import { Channel, ChannelInput } from '../../extras/alerts/channel-input.ts';
+import { Filters } from '../../extras/filters/filters.ts';
 import type { Operation } from './operation.ts';
 
 /** Without levels it is not notified of accidents, and without a risk not of safety events. */

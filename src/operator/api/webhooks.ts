@@ -7,12 +7,12 @@ import {
   statuses,
   widestWindow,
 } from '../../core/webhooks/deliveries/policy.ts';
-import { FiltersOutput } from '../../core/webhooks/filters.ts';
 import {
   accidentLevels,
   EVENT_LEVEL,
   notificationTypes,
 } from '../../core/webhooks/notifications/types.ts';
+import { FiltersOutput } from '../../extras/filters/filters.ts';
 import { type Operation, Uuid, wholeNumber } from './operation.ts';
 
 const callLimit = v.nullable(v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1 })));

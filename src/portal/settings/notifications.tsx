@@ -1,8 +1,8 @@
 import * as v from 'valibot';
+import { Group } from '../../core/fleet/lists/vehicles.ts';
 import { config } from '../../core/platform/config.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
-import { Group } from '../../core/webhooks/filters.ts';
 import { pausedAfterMs } from '../../extras/alerts/alerts.ts';
 import {
   type Channel,

@@ -2,15 +2,11 @@ import { invalid } from '../../core/platform/errors.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { starter } from '../../core/webhooks/deliveries/consumer.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../core/webhooks/notifications/types.ts';
-import {
-  deleteWebhook,
-  rotateSecret,
-  setPaused,
-  updateWebhook,
-} from '../../core/webhooks/service.ts';
+import { deleteWebhook, setPaused, updateWebhook } from '../../core/webhooks/service.ts';
 import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
 import { tryNow } from '../../extras/delivery-log/replay.ts';
 import { madeUp, sendTest } from '../../extras/delivery-log/simulate.ts';
+import { rotateSecret } from '../../extras/signing/rotate.ts';
 import { Submit, WebhookUrl } from '../ui/buttons.tsx';
 import { confirmed } from '../ui/fields.tsx';
 import { Form } from '../ui/forms.tsx';

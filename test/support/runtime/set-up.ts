@@ -1,3 +1,5 @@
+import '../../../src/extras/options.ts';
+
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { takeExceeded } from '../../../src/dev/strict/limits.ts';

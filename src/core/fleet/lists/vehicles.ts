@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { vehicles as table } from '../../platform/db/schema/fleet.ts';
+import { AtMost, isPrintable, mustBePrintable } from '../../platform/fields.ts';
 import { cutText } from './clean.ts';
 import { derivable, internal, optional, orElse } from './field.ts';
 import { vehicleLocation } from './field-objects.ts';
@@ -13,6 +14,14 @@ import { searchKeys } from './search-keys.ts';
 // event fits into one row of each without a page of its own.
 export const maxNameBytes = 200;
 export const groupLimits = { max: 20, length: 100, bytes: 300 };
+
+/** A group, as people choose it. */
+export const Group = v.pipe(
+  v.string(),
+  v.minLength(1, 'must not be empty'),
+  AtMost(groupLimits.length),
+  v.check(isPrintable, mustBePrintable),
+);
 
 const ownVin = vin(
   'Its vehicle identification number; null for what cannot be one, such as `UNKNOWN`.',

@@ -130,7 +130,7 @@ export const selectIdle = (
   db.all<{ webhookId: string }>(sql`
     select webhook_id as webhookId from ${webhooks} w where ${hasSome}
       and iif(w.filtered, exists (
-        select 1 from ${notifications} n where ${isLetThrough}), 1)
+        select 1 from ${notifications} n where ${isLetThrough()}), 1)
       ${
         type === ACCIDENT
           ? undefined
@@ -152,7 +152,7 @@ export const insertDeliveries = (
       (webhook_id, id, account_id, event_id, level, status, priority, next_attempt_at)
     select w.webhook_id, ${uuidV7Sql(createdAt)}, ${source.accountId},
       n.value->>'eventId', n.value->>'level', 'pending', n.value->>'priority', ${source.now}
-    from ${notifications} n cross join ${webhooks} w where ${isLetThrough}`);
+    from ${notifications} n cross join ${webhooks} w where ${isLetThrough()}`);
 
 /** Adds deliveries of made-up notifications. */
 export const insertTests = (db: Database, tests: (typeof deliveries.$inferInsert)[]) =>

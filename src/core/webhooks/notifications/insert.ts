@@ -14,7 +14,7 @@ export type NotificationSource = {
   now: number;
 };
 
-/** A notification: its key and payload. The vehicle adds to an event's, and is what filters ask for. */
+/** A notification: its key and payload. The vehicle adds to an event's, and is what options look at. */
 export type NewNotification = {
   eventId: string;
   level: number;
@@ -56,7 +56,7 @@ export function insertNew(
   const all = sql`json_each(iif(${ofFirst(connectionId, ACCIDENT, hasSome)}, ${JSON.stringify(notifications)}, '[]'))`;
   const isWanted = sql`iif(${isFiltered}, exists (
     select 1 from webhook_connections w
-    where ${subscribersOf(connectionId, ACCIDENT)} and ${isLetThrough}), 1)`;
+    where ${subscribersOf(connectionId, ACCIDENT)} and ${isLetThrough()}), 1)`;
   // Raw: any number of rows by one parameter.
   return db.run(sql`
     insert into notifications

@@ -39,7 +39,7 @@ it('remembers what remains in rows that can be restored from a backup', async ()
 it('to more webhooks than an invocation has queries for continues at once by a message', async () => {
   const [webhookIds, id, notifications] = [await addWebhooks(us.accountId, 250), newId(), 300];
   await rows(
-    `update webhooks set filters = '{"minEventRisk":5}' where account_id = ?1`,
+    `update webhooks set options = '{"filters":{"minEventRisk":5}}' where account_id = ?1`,
     us.accountId,
   );
   await addRows('webhook_connections', webhookIds.length, (i) => ({

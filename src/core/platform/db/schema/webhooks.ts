@@ -10,6 +10,10 @@ import {
 import { accounts, connections } from './accounts.ts';
 import type { Sealed } from './types.ts';
 
+/** What webhooks have of options: each extra that is one adds what it stores. What is missing or null it does not have. */
+// biome-ignore lint/suspicious/noEmptyInterface: extras add to it
+export interface StoredOptions {}
+
 export const webhooks = sqliteTable(
   'webhooks',
   {
@@ -22,16 +26,10 @@ export const webhooks = sqliteTable(
     httpVerb: text('http_verb', { enum: ['POST', 'PUT'] }).notNull(),
     /** Encrypted. */
     headers: text({ mode: 'json' }).$type<Sealed>().notNull(),
-    /** The secrets that sign its calls, encrypted, or null. */
-    signing: text(),
-    /** The client that gets its access tokens, encrypted, or null. */
-    oauth: text({ mode: 'json' }).$type<Sealed>(),
-    /** An access token, encrypted. */
-    oauthToken: text('oauth_token', { mode: 'json' }).$type<Sealed>(),
     /** Bits: 1 accident, 2 event. */
     notificationTypes: integer('notification_types').notNull(),
-    /** What of these it is notified of, with groupKeys, or null for all. */
-    filters: text(),
+    /** What it has of options, by name: secrets are encrypted. */
+    options: text({ mode: 'json' }).$type<StoredOptions>().notNull().default({}),
     /** Whether new ones join by themselves. */
     allConnections: integer('all_connections', { mode: 'boolean' }).notNull().default(false),
     createdAt: integer('created_at').notNull(),
@@ -64,7 +62,7 @@ export const webhookConnections = sqliteTable(
     notificationTypes: integer('notification_types').notNull().default(3),
     /** Among those of the webhook, as its account named them, or in the order in which all were added. */
     place: integer().notNull().default(0),
-    /** Whether the webhook has filters: only then they are read. */
+    /** Whether options of the webhook may hold notifications back: only then they are read. */
     filtered: integer({ mode: 'boolean' }).notNull().default(false),
   },
   (t) => [
@@ -128,7 +126,7 @@ export const fanOuts = sqliteTable('fan_outs', {
   accountId: text('account_id').notNull(),
   connectionId: text('connection_id').notNull(),
   type: integer().$type<1 | 2>().notNull(),
-  /** [{eventId, level, type, priority, data}], with as much data as filters need. */
+  /** [{eventId, level, type, priority, data}], with as much data as options need. */
   notifications: text().notNull(),
   /** The last webhook that is done. */
   expandedTo: text('expanded_to').notNull(),

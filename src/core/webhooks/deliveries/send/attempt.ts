@@ -2,14 +2,15 @@ import { version } from '../../../../../package.json';
 import { receiverProblem } from '../../../platform/address.ts';
 import { config } from '../../../platform/config.ts';
 import { unseal } from '../../../platform/crypto.ts';
-import { signatureHeaders, signingKeys } from '../../signing.ts';
+import { type Authorize, options } from '../../options.ts';
 import { callTimeoutMs, type Outcome } from '../policy.ts';
-import { authorizer, withToken } from './access-token.ts';
 import { callOnce, firstKiB } from './call-once.ts';
 import type { CallSettings } from './claim.ts';
 
 /** A call of a delivery; `attempt` counts from 1, `data` is JSON. It may start until `startBy`. */
 export type Call = { id: string; attempt: number; type: number; data: string; startBy: number };
+
+const userAgent = `FleetDataService/${version}`;
 
 /** Makes the call of a delivery; undefined if it is too late. Never throws. */
 export type MakeCall = (call: Call) => Promise<Outcome | undefined>;
@@ -18,24 +19,27 @@ export type MakeCall = (call: Call) => Promise<Outcome | undefined>;
 export async function prepareCalls(
   env: Env,
   webhookId: string,
-  { url, httpVerb, headers: custom, signing, oauth, oauthToken }: CallSettings,
+  { url, httpVerb, headers: custom, options: stored }: CallSettings,
 ): Promise<MakeCall> {
   const { allowLoopbackReceivers: allowLoopback } = config(env);
   if (receiverProblem(url, { allowLoopback })) return async () => ({ result: 'blocked address' });
-  const common = headersFor(await unseal(env, webhookId, custom), oauth !== null);
-  const keys = signing ? await signingKeys(env, webhookId, signing) : [];
+  const prepared = await Promise.all(
+    options().map((option) => option.prepareCalls?.(stored, { env, webhookId, userAgent })),
+  );
+  const headersOf = prepared.flatMap((one) => one?.headersOf ?? []);
+  const [authorize] = prepared.flatMap((one) => one?.authorize ?? []);
+  const common = headersFor(await unseal(env, webhookId, custom), authorize !== undefined);
 
   const attempt = async (call: Call, token?: string, timeoutMs = callTimeoutMs) => {
     const at = Date.now();
     // `data` is JSON already; parsing and writing it again would cost CPU.
     const body = `{"timestamp":"${new Date(at).toISOString()}","type":${call.type},"data":${call.data}}`;
-    const signature =
-      keys.length > 0 ? await signatureHeaders(keys, { id: call.id, at, body }) : {};
+    const added = await Promise.all(headersOf.map((of) => of({ id: call.id, at, body })));
     const headers = {
       ...common,
       'Delivery-Id': call.id,
       'Delivery-Attempt': String(call.attempt),
-      ...signature,
+      ...Object.assign({}, ...added),
       ...(token !== undefined && { Authorization: `Bearer ${token}` }),
     };
     if (Date.now() > call.startBy) return undefined;
@@ -44,9 +48,27 @@ export async function prepareCalls(
     );
   };
 
-  if (!oauth) return (call) => attempt(call);
-  const authorize = await authorizer(env, webhookId, oauth, oauthToken);
+  if (!authorize) return (call) => attempt(call);
   return (call) => withToken(authorize, (token, timeoutMs) => attempt(call, token, timeoutMs));
+}
+
+/** How much time must be left to renew a token. */
+const renewalMs = 1_000;
+
+/** Makes a call with a token, and renews a refused one once. `call` returns undefined if it is too late. */
+async function withToken(
+  authorize: Authorize,
+  call: (token: string, timeoutMs: number) => Promise<Outcome | undefined>,
+): Promise<Outcome | undefined> {
+  const until = Date.now() + callTimeoutMs;
+  const callWith = (token: string) => call(token, Math.max(1, until - Date.now()));
+  const first = await authorize(until);
+  if (first.value === undefined) return { result: 'token', reason: first.problem };
+  const outcome = await callWith(first.value);
+  if (outcome?.status !== 401 || until - Date.now() < renewalMs) return outcome;
+  const second = await authorize(until, first.value);
+  if (second.value === undefined) return { result: 'token', reason: second.problem };
+  return (await callWith(second.value)) ?? outcome;
 }
 
 /** The headers of every call, as a plain object: `Headers` are slower to copy. */
@@ -59,7 +81,7 @@ export function headersFor(
   );
   const isNamed = sent.some(([name]) => /^user-agent$/i.test(name));
   return {
-    ...(!isNamed && { 'User-Agent': `FleetDataService/${version}` }),
+    ...(!isNamed && { 'User-Agent': userAgent }),
     ...Object.fromEntries(sent),
     'Content-Type': 'application/json',
   };

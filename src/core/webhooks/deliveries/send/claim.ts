@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import type { Sealed } from '../../../platform/crypto.ts';
 import type { Database, Results } from '../../../platform/db/database.ts';
-import { webhooks } from '../../../platform/db/schema/webhooks.ts';
+import { type StoredOptions, webhooks } from '../../../platform/db/schema/webhooks.ts';
 import { type PlainField, plainFields } from '../../fields.ts';
 import { isFirst, notificationOf, typeOf } from '../../notifications/of-delivery.ts';
 import { typeOfLevel } from '../../notifications/types.ts';
@@ -17,14 +17,10 @@ import {
   windowOf,
 } from '../receiver/store.ts';
 
-/** How a webhook is called: its plain fields, and its secrets, encrypted. */
+/** How a webhook is called: its plain fields, and its headers and options, encrypted. */
 export type CallSettings = Pick<WebhookInput, PlainField> & {
   headers: Sealed;
-  /** The secrets that sign its calls; null if there are none. */
-  signing: Sealed | null;
-  /** The client that gets its access tokens, and the stored token; null if there is none. */
-  oauth: Sealed | null;
-  oauthToken: Sealed | null;
+  options: StoredOptions;
 };
 
 /** A webhook as a worker sees it, with the state of its receiver. */
@@ -111,8 +107,7 @@ const selectWebhook = (db: Database, webhookId: string, now: number, window: num
 const plain = sql.raw(plainFields.map((name) => `'${name}', w.${webhooks[name].name}`).join(', '));
 
 /** SQL for the `CallSettings` of `w`, as JSON. */
-const settingsOf = sql`json_object(${plain}, 'headers', json(w.headers), 'signing', json(w.signing),
-  'oauth', json(w.oauth), 'oauthToken', json(w.oauth_token))`;
+const settingsOf = sql`json_object(${plain}, 'headers', json(w.headers), 'options', json(w.options))`;
 
 type ClaimedRow = Omit<ClaimedDelivery, 'type' | 'data' | 'requestId' | 'wanted'> & {
   notification: string | null;

@@ -3,7 +3,6 @@ import { handle } from '../../../../../src/core/webhooks/deliveries/consumer.ts'
 import { startWindowMs } from '../../../../../src/core/webhooks/deliveries/policy.ts';
 import { runWorker } from '../../../../../src/core/webhooks/deliveries/send/worker.ts';
 import { prune } from '../../../../../src/core/webhooks/deliveries/sweep.ts';
-import { reEncrypt } from '../../../../../src/operator/re-encrypt.ts';
 import {
   attempted,
   deliveriesOf,
@@ -17,35 +16,6 @@ import { story } from '../../../../support/story.ts';
 
 const { us, heard, send, register, happen } = story();
 const fail = () => new Response('no', { status: 500 });
-
-const secret = 'a-very-secret-value';
-
-it('custom headers sealed with an older key are read, and sealed anew with the newest', async () => {
-  const oauth = { tokenUrl: 'https://login.example.com/', clientId: 'c', clientSecret: 's' };
-  const hook = await register({ headers: { 'X-Secret': secret }, signing: true, oauth });
-  heard.serves('https://login.example.com', () => Response.json({ access_token: 'token' }));
-  await happen(1, 'before');
-  await settled(hook.id);
-  const rotated = { ...env, ENCRYPTION_KEYS: `new:${btoa('n'.repeat(32))},${env.ENCRYPTION_KEYS}` };
-  const keys = async () => {
-    const names = ['headers', 'signing', 'oauth', 'oauth_token'].map(
-      (name) => `${name}->>'key' as ${name}`,
-    );
-    const [row = {}] = await rows(`select ${names} from webhooks where id = ?1`, hook.id);
-    return Object.values(row);
-  };
-  expect(await keys()).toEqual(Array(4).fill('test'));
-  await rows("update accounts set status = 'moving' where id = ?1", us.accountId);
-  expect(await reEncrypt(rotated)).toBe(0);
-  await rows("update accounts set status = 'suspended' where id = ?1", us.accountId);
-  expect(await reEncrypt(rotated)).toBeGreaterThan(0);
-  expect(await keys()).toEqual(Array(4).fill('new'));
-  expect(await reEncrypt(rotated)).toBe(0);
-  await rows("update accounts set status = 'active' where id = ?1", us.accountId);
-  await unattempted(hook.id, happen);
-  await handle(rotated, { accountId: us.accountId, webhookId: hook.id, worker: 1 });
-  expect(heard.got.at(-1)?.headers['x-secret']).toBe(secret);
-});
 
 it('custom headers that cannot be read cost no attempt', async () => {
   const hook = await register();

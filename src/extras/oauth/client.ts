@@ -1,10 +1,7 @@
-import { and, eq, sql } from 'drizzle-orm';
 import * as v from 'valibot';
-import { type Sealed, seal, unseal } from '../platform/crypto.ts';
-import type { Database } from '../platform/db/database.ts';
-import { webhooks } from '../platform/db/schema/webhooks.ts';
-import { invalidField } from '../platform/errors.ts';
-import { AtMost, Texts } from '../platform/fields.ts';
+import { type Sealed, seal, unseal } from '../../core/platform/crypto.ts';
+import { invalidField } from '../../core/platform/errors.ts';
+import { AtMost, Texts } from '../../core/platform/fields.ts';
 
 const Visible = (longest: number) =>
   v.pipe(
@@ -95,21 +92,3 @@ export async function openClient(
   const { params, ...client } = await unseal(env, webhookId, sealed);
   return { ...client, ...(params && { params: JSON.parse(params) }) } as OAuthClient; // as `sealClient` made it
 }
-
-/** The `oauth` property of a webhook as clients see it. */
-export async function oauthOf(
-  env: Env,
-  webhookId: string,
-  sealed: Sealed | null,
-): Promise<{ oauth?: OAuth }> {
-  if (!sealed) return {};
-  const { clientSecret: _, ...oauth } = await openClient(env, webhookId, sealed);
-  return { oauth };
-}
-
-/** Stores an encrypted token, if the webhook still has this client. */
-export const keepToken = (db: Database, webhookId: string, client: Sealed, token: Sealed) =>
-  db
-    .update(webhooks)
-    .set({ oauthToken: token })
-    .where(and(eq(webhooks.id, webhookId), eq(sql`${webhooks.oauth}->>'iv'`, client.iv)));

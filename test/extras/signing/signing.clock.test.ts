@@ -8,7 +8,7 @@ import {
   sealSecret,
   signatureHeaders,
   signingKeys,
-} from '../../../src/core/webhooks/signing.ts';
+} from '../../../src/extras/signing/secrets.ts';
 import { settled } from '../../support/deliveries.ts';
 import { signIn, textOf } from '../../support/portal.ts';
 import type { Got } from '../../support/receiver.ts';

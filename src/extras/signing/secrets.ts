@@ -1,5 +1,6 @@
-import { type Sealed, seal, unseal } from '../platform/crypto.ts';
-import { dayMs } from '../platform/durations.ts';
+import { type Sealed, seal, unseal } from '../../core/platform/crypto.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import type { SignedCall } from '../../core/webhooks/options.ts';
 
 /** How long a rotated secret still signs, in milliseconds. */
 export const bothSignMs = dayMs;
@@ -62,10 +63,10 @@ export const importKey = (secret: string): Promise<CryptoKey> =>
     ['sign'],
   );
 
-/** The headers of Standard Webhooks for a call, at a time since 1970. */
+/** The headers of Standard Webhooks for a call. */
 export async function signatureHeaders(
   keys: CryptoKey[],
-  { id, at, body }: { id: string; at: number; body: string },
+  { id, at, body }: SignedCall,
 ): Promise<Record<string, string>> {
   const timestamp = String(Math.floor(at / 1000));
   const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`);

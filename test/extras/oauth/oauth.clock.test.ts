@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import { newId } from '../../../src/core/platform/db/ids.ts';
-import { authorizer } from '../../../src/core/webhooks/deliveries/send/access-token.ts';
 import { callsOf } from '../../../src/core/webhooks/deliveries/send/calls.ts';
-import { sealClient } from '../../../src/core/webhooks/oauth.ts';
-import { importKey, signatureHeaders } from '../../../src/core/webhooks/signing.ts';
+import { authorizer } from '../../../src/extras/oauth/access-token.ts';
+import { sealClient } from '../../../src/extras/oauth/client.ts';
+import { importKey, signatureHeaders } from '../../../src/extras/signing/secrets.ts';
 import { attempted, claim, deliveriesOf, settled, unattempted } from '../../support/deliveries.ts';
 import { signIn } from '../../support/portal.ts';
 import { rows, value } from '../../support/rows.ts';
@@ -166,7 +166,11 @@ describe('a token', () => {
   it('is renewed before it expires, and not asked for again while it lives', async () => {
     const sealed = await sealedOf(await withClient());
     grant = () => granted(`token-${asked.length}`, { expires_in: 100 });
-    const authorize = await authorizer(env, sealed.id, sealed.oauth, null);
+    const authorize = await authorizer(
+      { env, webhookId: sealed.id, userAgent: 'test' },
+      sealed.oauth,
+      null,
+    );
     const soon = () => Date.now() + 5_000;
     expect(await authorize(soon())).toMatchObject({ value: 'token-1' });
     expect(await authorize(soon())).toMatchObject({ value: 'token-1' });
@@ -179,7 +183,11 @@ describe('a token', () => {
   it('is not asked for at an address that must not be called', async () => {
     const { id } = await withClient();
     const sealed = await sealClient(env, id, { ...client, tokenUrl: 'https://10.0.0.1/token' });
-    await rows('update webhooks set oauth = ?1 where id = ?2', JSON.stringify(sealed), id);
+    await rows(
+      "update webhooks set options = json_set(options, '$.oauth', json(?1)) where id = ?2",
+      JSON.stringify(sealed),
+      id,
+    );
     await happen();
     const reason = 'token endpoint has an address that we do not call';
     expect((await attempted(id)).log).toMatchObject([{ result: 'token', reason }]);
@@ -205,8 +213,12 @@ describe('a token', () => {
       const fields = { client_id: client.clientId, client_secret: client.clientSecret };
       expect(asked).toMatchObject([{}, { authorization: null, fields }]);
       await vi.waitFor(async () => {
-        const kept = JSON.parse((await column('oauth_token', hook.id)) ?? '');
-        const authorize = await authorizer(env, hook.id, (await sealedOf(hook)).oauth, kept);
+        const kept = JSON.parse((await storedOf('oauthToken', hook.id)) ?? '');
+        const authorize = await authorizer(
+          { env, webhookId: hook.id, userAgent: 'test' },
+          (await sealedOf(hook)).oauth,
+          kept,
+        );
         expect(await authorize(Date.now() + 5_000, 'by-post')).toMatchObject({ value: 'by-post' });
       });
       expect(asked.slice(2)).toMatchObject([{ authorization: null, fields }]);
@@ -249,11 +261,11 @@ describe('a token', () => {
   });
 });
 
-const column = (name: 'oauth' | 'oauth_token', id: string) =>
-  value<string | null>(`select ${name} from webhooks where id = ?1`, id);
+const storedOf = (name: 'oauth' | 'oauthToken', id: string) =>
+  value<string | null>(`select options->>'${name}' from webhooks where id = ?1`, id);
 const sealedOf = async ({ id }: Hook) => ({
   id,
-  oauth: JSON.parse(String(await column('oauth', id))),
+  oauth: JSON.parse(String(await storedOf('oauth', id))),
 });
 
 it('a token endpoint that fails is said on the page of the delivery and in the list', async () => {
@@ -308,7 +320,7 @@ describe('a test from the form', () => {
       await signatureHeaders([key], { id, at, body: JSON.stringify(body) }),
     );
     // The token of a test is not that of deliveries: what was typed may never be saved.
-    expect(await column('oauth_token', hook.id)).toBeNull();
+    expect(await storedOf('oauthToken', hook.id)).toBeNull();
   });
 
   it('uses what is typed, and what is stored where nothing is', async () => {

@@ -1,16 +1,15 @@
-import { version } from '../../../../../package.json';
-import { receiverProblem } from '../../../platform/address.ts';
-import { config } from '../../../platform/config.ts';
-import { dayMs } from '../../../platform/durations.ts';
-import { credentialOf, eitherWay, maxSearched, shown } from '../../../platform/oauth-client.ts';
-import type { OAuthClient } from '../../oauth.ts';
-import type { Outcome } from '../policy.ts';
-import { beginningOf, callOnce } from './call-once.ts';
+import { receiverProblem } from '../../core/platform/address.ts';
+import { config } from '../../core/platform/config.ts';
+import { dayMs } from '../../core/platform/durations.ts';
+import type { Outcome } from '../../core/webhooks/deliveries/policy.ts';
+import { beginningOf, callOnce } from '../../core/webhooks/deliveries/send/call-once.ts';
+import { credentialOf, eitherWay, maxSearched, shown } from '../oauth-client.ts';
+import type { OAuthClient } from './client.ts';
 
 /** An access token, or why there is none. `inBody`: the endpoint takes the client in the body. */
 export type Token = { goodUntil: number; inBody: boolean } & (
   | { value: string; problem?: never }
-  | { value?: never; problem: Extract<Outcome, { result: 'token' }> }
+  | { value?: never; problem: string }
 );
 
 /** How long a token endpoint may take, and how much it may return. */
@@ -27,16 +26,19 @@ const longestLifeMs = dayMs;
 /** A token is renewed when a fifth of its life is left, or a minute. */
 const spareMs = 60_000;
 
+/** The settings of the service, and what it calls itself. */
+type As = { env: Env; userAgent: string };
+
 /** Requests a token the way that the endpoint accepted last, then the other way. */
 export async function requestToken(
-  env: Env,
+  as: As,
   client: OAuthClient,
   until: number,
   inBody: boolean,
 ): Promise<Token> {
   const ways = await eitherWay(
     inBody,
-    (way) => ask(env, client, until, way),
+    (way) => ask(as, client, until, way),
     (asked) => asked.value === undefined && asked.isRefusal === true,
   );
   const { last, refused } = ways;
@@ -51,7 +53,7 @@ export async function requestToken(
 const maxReason = 500;
 
 const problem = (does: string, inBody: boolean): Token => ({
-  problem: { result: 'token', reason: `token endpoint ${does.slice(0, maxReason)}` },
+  problem: `token endpoint ${does.slice(0, maxReason)}`,
   goodUntil: Date.now() + problemKeptMs,
   inBody,
 });
@@ -64,7 +66,12 @@ type Asked =
 /** Basic is refused with the first two by the RFC, and with the others by real endpoints. */
 const refusals = [400, 401, 403, 415, 422];
 
-async function ask(env: Env, client: OAuthClient, until: number, inBody: boolean): Promise<Asked> {
+async function ask(
+  { env, userAgent }: As,
+  client: OAuthClient,
+  until: number,
+  inBody: boolean,
+): Promise<Asked> {
   const { tokenUrl, clientId, clientSecret, scope, params } = client;
   const { allowLoopbackReceivers: allowLoopback } = config(env);
   if (receiverProblem(tokenUrl, { allowLoopback })) return { does: blocked };
@@ -72,7 +79,7 @@ async function ask(env: Env, client: OAuthClient, until: number, inBody: boolean
   const headers = {
     Accept: 'application/json',
     'Content-Type': 'application/x-www-form-urlencoded',
-    'User-Agent': `FleetDataService/${version}`,
+    'User-Agent': userAgent,
     ...(!inBody && { Authorization: `Basic ${credentialOf(client)}` }),
   };
   const fields = {

@@ -1,4 +1,4 @@
-import type { Filters } from '../../../src/core/webhooks/filters.ts';
+import type { Filters } from '../../../src/extras/filters/filters.ts';
 import { settled } from '../../support/deliveries.ts';
 import { signIn } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';

@@ -1,9 +1,6 @@
 import { env } from 'cloudflare:workers';
-import {
-  maxTokenBytes,
-  requestToken,
-} from '../../../../../src/core/webhooks/deliveries/send/token-endpoint.ts';
-import { receiver } from '../../../../support/receiver.ts';
+import { maxTokenBytes, requestToken } from '../../../src/extras/oauth/token-endpoint.ts';
+import { receiver } from '../../support/receiver.ts';
 
 const origin = 'https://login.example.com';
 const audience = 'https://api.example.com/claims';
@@ -29,9 +26,9 @@ const replying = (status: number, body: string | object) => () =>
   typeof body === 'string' ? new Response(body, { status }) : Response.json(body, { status });
 const refused = (status: number, error: string) => replying(status, { error })();
 const request = (more: object = {}) =>
-  requestToken(env, { ...client, ...more }, Date.now() + 5_000, false);
+  requestToken({ env, userAgent: 'test' }, { ...client, ...more }, Date.now() + 5_000, false);
 const problem = async (more: object = {}) =>
-  (await request(more)).problem?.reason?.replace('token endpoint ', '') ?? '';
+  (await request(more)).problem?.replace('token endpoint ', '') ?? '';
 
 it.each([
   ['of a type that Apigee names', { token_type: 'BearerToken' }],

@@ -29,6 +29,7 @@ import { maxTokenBytes } from '../src/extras/oauth/token-endpoint.ts';
 import { maxCredential } from '../src/extras/providers/credential.ts';
 import { maxFeedsBytes } from '../src/extras/providers/pull.ts';
 import { owners } from '../src/operator/deletion/owners.ts';
+import { pruneSessions } from '../src/people/prune.ts';
 import { settled } from './support/deliveries.ts';
 import { signIn } from './support/portal.ts';
 import { accident } from './support/records.ts';
@@ -46,10 +47,10 @@ const db = openDatabase(env);
 
 /** Tables whose rows are pruned, by which statements. */
 const pruned: Record<string, Statement[]> = {
-  sign_in_links: pruneCredentials.statements(db, 0).slice(0, 1),
-  sessions: pruneCredentials.statements(db, 0).slice(1, 2),
-  sent_forms: pruneCredentials.statements(db, 0).slice(2, 3),
-  tokens: pruneCredentials.statements(db, 0).slice(3),
+  sign_in_links: pruneSessions.statements(db, 0).slice(0, 1),
+  sessions: pruneSessions.statements(db, 0).slice(1, 2),
+  sent_forms: pruneSessions.statements(db, 0).slice(2, 3),
+  tokens: pruneCredentials.statements(db, 0),
   notifications: [leftOverNotifications(db, 0, 0)],
   audit_log: pruneAudit.statements(db, 0).slice(0, 1),
   deliveries: [], // seeks from webhook to webhook: test/core/webhooks/deliveries/send/trust.clock.test.ts
@@ -130,10 +131,10 @@ it('once an hour expired sign-in links and sessions are deleted, and no others',
   const { email, get } = await signIn(tale.us);
   await operator.post('/operator/sign-in-links', { email });
   const [links, sessions] = [await count('sign_in_links'), await count('sessions')];
-  expect(await pruneCredentials(env)).toBe(0);
-  expect(await pruneCredentials(env, Date.now() + 15 * 60_000 + 1)).toBe(links);
+  expect(await pruneSessions(env)).toBe(0);
+  expect(await pruneSessions(env, Date.now() + 15 * 60_000 + 1)).toBe(links);
   expect((await get('/portal/webhooks')).status).toBe(200);
-  expect(await pruneCredentials(env, Date.now() + 14 * dayMs + 1)).toBe(sessions);
+  expect(await pruneSessions(env, Date.now() + 14 * dayMs + 1)).toBe(sessions);
   expect([await count('sign_in_links'), await count('sessions')]).toEqual([0, 0]);
 });
 

@@ -75,7 +75,7 @@ export const clientDocument = (): Json =>
       AccidentWithEvidence: v.object({ ...entries, evidence: v.optional(v.array(Evidence)) }),
       Evidence,
       ExportInput,
-      Export,
+      DataExport: Export,
       ExportFile,
       AccidentLevel: objects.AccidentLevel,
       Handled: objects.Handled,

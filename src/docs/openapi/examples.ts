@@ -160,7 +160,7 @@ export const examples: Record<string, unknown> = {
     from: '2026-11-01',
     to: '2026-11-21',
   },
-  Export: exported,
+  DataExport: exported,
   ExportFile: exported.files[0],
   ExternalIdInput: { externalId: 'FL-0042' },
   WebhookFilters: filters,

@@ -9,9 +9,13 @@ import type { Operation, Operations } from './document.ts';
 import { emptyRange, idParameter, refused, unknownId } from './lists.ts';
 import { failing } from './responses.ts';
 
-const parameters = [{ written: idParameter("The export's id.", 'Export') }];
+const parameters = [{ written: idParameter("The export's id.", 'DataExport') }];
 
-const exportReply = (message: string) => ({ name: 'ExportReply', message, data: ref('Export') });
+const exportReply = (message: string) => ({
+  name: 'ExportReply',
+  message,
+  data: ref('DataExport'),
+});
 
 const { lists, formats, from, to } = ExportInput.entries;
 
@@ -71,7 +75,7 @@ export const exportOperations: Operations = {
     reply: {
       name: 'ExportsReply',
       message: 'Exports',
-      data: { type: 'array', items: ref('Export') },
+      data: { type: 'array', items: ref('DataExport') },
     },
   },
   getExport: {

@@ -87,7 +87,7 @@ export const words: Record<string, string> = {
   'ExportInput.from':
     'Only trips, safety events and accidents at this time or later. A date is its midnight UTC.',
   'ExportInput.to': 'Only trips, safety events and accidents before this time.',
-  ...wordsOf('Export', 'Lists as files.', {
+  ...wordsOf('DataExport', 'Lists as files.', {
     state: 'preparing until its files are ready or it has failed.',
     lists: 'The lists that it has.',
     formats: 'The formats of its files.',

@@ -11,10 +11,12 @@ import { extra as externalIds } from './extras/external-ids/extra.ts';
 import type { Extra } from './extras/extra.ts';
 import { extra as providers } from './extras/providers/extra.ts';
 import { extra as replicas } from './extras/replicas/extra.ts';
+import { extra as search } from './extras/search/extra.ts';
 import { extra as signing } from './extras/signing/extra.ts';
 import { extra as singleSignOn } from './extras/single-sign-on/extra.ts';
 import { extra as summaries } from './extras/summaries/extra.ts';
 import { extra as trends } from './extras/trends/extra.ts';
+import { extra as why } from './extras/why/extra.ts';
 
 /** The extras by name, in the order of their routes, jobs, tables and steps of deletions. */
 export const extras: { [name: string]: Extra } = {
@@ -30,8 +32,10 @@ export const extras: { [name: string]: Extra } = {
   connectorProblems,
   replicas,
   singleSignOn,
+  search,
   summaries,
   trends,
+  why,
 };
 
 /** What the extras declare of one thing, those that have it. */

@@ -1,12 +1,15 @@
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Hono } from 'hono';
+import type { Owner } from '../core/accounts/owner-of.ts';
+import type { NewConnection } from '../core/fleet/connections.ts';
 import type { Reads } from '../core/fleet/service.ts';
 import type { BesidesCall } from '../core/ingest/call.ts';
 import type { Database, Statements } from '../core/platform/db/database.ts';
-import type { Reader } from '../core/platform/db/guard.ts';
+import type { Caller, Reader } from '../core/platform/db/guard.ts';
 import type { deletions } from '../core/platform/db/schema/jobs.ts';
 import type { App } from '../core/platform/http/context.ts';
 import type { Jobs, Starters } from '../core/platform/jobs/jobs.ts';
+import type { CoveredConnection } from '../core/webhooks/coverage.ts';
 
 /**
  * What an extra adds to the service, where it meets the core. Each declares it in its `extra.ts`, whose first line names
@@ -15,6 +18,8 @@ import type { Jobs, Starters } from '../core/platform/jobs/jobs.ts';
 export type Extra = {
   /** Routes of the client API. They come before the core's. */
   routes?: Hono<App>;
+  /** Routes below `/operator` that are no operations, behind the operators' key. */
+  operatorRoutes?: Hono<App>;
   /** How lists and their items are read, instead of from D1 alone. */
   reads?: Reads;
   /** Who reads lists for a caller, perhaps elsewhere; `isNewest` asks for the newest data. */
@@ -51,6 +56,23 @@ export type Extra = {
   };
   /** What only one account of a cell can have. */
   unique?: Unique;
+  /** Handlers of its operations of the operators' API, which `src/operator/api/extras.ts` names. */
+  handlers?: { [operation: string]: (asked: never) => Promise<unknown> };
+  /** What the ids in paths of these operations identify, by the list that begins the path. */
+  owners?: { [list: string]: Owner };
+  /** Adds a connection that an operator wants, if the input is for it. */
+  connect?: (
+    env: Env,
+    caller: Caller,
+    input: NewConnection,
+  ) => Promise<CoveredConnection | undefined>;
+  /** Does its part of what an operator changes of an account. */
+  changeAccount?: (env: Env, caller: Caller, change: object) => Promise<void>;
+  /** Statements that go with adding a person, and with changing or removing one. */
+  people?: {
+    added?: (db: Database, caller: Caller) => Statements;
+    changed?: (db: Database, caller: Caller, userId: string) => Statements;
+  };
   /** The columns that it encrypts of each table, with the id that they are bound to. */
   encrypted?: Encrypted[];
 };

@@ -7,7 +7,7 @@ import { webhookHours, webhooks } from '../core/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../core/platform/db/system.ts';
 import { countedHours, hourOf } from '../core/webhooks/deliveries/counts.ts';
 import { pulls } from '../extras/providers/tables.ts';
-import { maxPendingCounted } from './api/operation.ts';
+import { maxPendingCounted } from './api/counted.ts';
 import { checkHealth } from './health/service.ts';
 import { accidentsInTime, selectWaits } from './waits.ts';
 

@@ -2,29 +2,29 @@ import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { operatorIn } from '../core/accounts/accounts.ts';
+import { type Owner, operatorInOwner, owners } from '../core/accounts/owner-of.ts';
 import { partHeader } from '../core/platform/cells.ts';
 import { config } from '../core/platform/config.ts';
 import type { Slice } from '../core/platform/db/cursor.ts';
 import type { Caller } from '../core/platform/db/guard.ts';
 import { invalid, Refusal } from '../core/platform/errors.ts';
 import { parse, parseQuery, singleValues } from '../core/platform/fields.ts';
-import { readJson, readNothing, refuseParameters } from '../core/platform/http/body.ts';
-import { type App, type Context, file, ok } from '../core/platform/http/context.ts';
+import { readJson, readNothing } from '../core/platform/http/body.ts';
+import { type App, type Context, ok } from '../core/platform/http/context.ts';
 import { limitByAddress } from '../core/platform/http/limits.ts';
 import {
   cursorFor,
   requestedSlice,
   SliceParameters,
 } from '../core/platform/http/requested-slice.ts';
-import { openFile } from '../extras/exports/exports.ts';
-import type { Operation } from './api/operation.ts';
+import type { Operation } from '../core/platform/operation.ts';
+import type { Extra } from '../extras/extra.ts';
+import { declared } from '../extras.ts';
 import { operations } from './api/operations.ts';
-import { owned } from './handler-types.ts';
 import { handlers } from './handlers.ts';
 import { checkHealth, problemOf, warningOf } from './health/service.ts';
 import { metricsText } from './metrics.ts';
 import { accept } from './moves/arrive.ts';
-import { type Owned, operatorInOwnerOf } from './owner-of.ts';
 
 /** Authenticates by OPERATOR_KEY as a bearer. @throws Refusal: unauthenticated, rate limited */
 const authenticateOperator = createMiddleware<App>(async (c, next) => {
@@ -45,11 +45,13 @@ async function isSameSecret(a: string, b: string): Promise<boolean> {
 /** The API of the operator's tool: each operation of `api/` with the handler of its name. */
 export const operatorRoutes = new Hono<App>().use(authenticateOperator);
 
+const all: NonNullable<Extra['handlers']> = Object.assign({}, handlers, ...declared('handlers'));
+
 for (const [name, operation] of Object.entries<Operation>(operations)) {
   const [method = '', path = ''] = operation.call.split(' ');
-  operatorRoutes.on(method, path, (c) =>
-    respond(c, operation, handlers[name as keyof typeof operations]),
-  );
+  const { [name]: handler } = all;
+  if (!handler) throw new Error(`${name} has no handler`);
+  operatorRoutes.on(method, path, (c) => respond(c, operation, handler));
 }
 
 operatorRoutes.get('/metrics', async (c) => {
@@ -57,11 +59,7 @@ operatorRoutes.get('/metrics', async (c) => {
   return c.body(await metricsText(c.env));
 });
 
-operatorRoutes.get('/accounts/:id/exports/:exportId/:file', async (c) => {
-  refuseParameters(c);
-  const { id, exportId, file: name } = c.req.param();
-  return file(c, await openFile(c.env, operatorIn(id), exportId, name));
-});
+for (const routes of declared('operatorRoutes')) operatorRoutes.route('/', routes);
 
 /** For a router: does a part of a move here. */
 operatorRoutes.put('/accounts/:id/move', async (c) => {
@@ -104,7 +102,7 @@ async function respond(
   if (caller) c.set('caller', caller); // for the log
   const asked = { env: c.env, id, userId, caller, body, query, slice };
   const found = await handler(asked as never); // has what the operation declares, and more
-  if (found === undefined) throw invalid(`Unknown ${ownedIn(operation.call) ?? 'delivery'}`);
+  if (found === undefined) throw invalid(`Unknown ${ownerOf(operation.call)?.name ?? 'delivery'}`);
   if (found instanceof Response) return found;
   const { items, next } = operation.part ? (found as Part) : { items: found };
   return ok(c, 'OK', v.parse(operation.reply, items), next && cursorFor(c, next));
@@ -116,11 +114,16 @@ type Part = { items: unknown[]; next?: Slice<unknown>['next'] };
 
 const listNameIn = (call: string): string => call.split('/')[1] ?? '';
 
-const ownedIn = (call: string): Owned | undefined =>
-  new Map<string, Owned>(Object.entries(owned)).get(listNameIn(call));
+const ownersByList = new Map<string, Owner>(
+  [owners, ...declared('owners')].flatMap((some) => Object.entries(some)),
+);
+
+const ownerOf = (call: string): Owner | undefined => ownersByList.get(listNameIn(call));
 
 /** An operator in the account of what the path names. @throws Refusal: invalid */
 async function callerIn(env: Env, call: string, id: string): Promise<Caller | undefined> {
-  const kind = id ? ownedIn(call) : undefined;
-  return kind === 'account' ? operatorIn(id) : kind && operatorInOwnerOf(env, kind, id);
+  if (!id) return undefined;
+  if (listNameIn(call) === 'accounts') return operatorIn(id);
+  const owner = ownerOf(call);
+  return owner && operatorInOwner(env, owner, id);
 }

@@ -19,7 +19,7 @@ import {
   maxFailedCounted,
   maxListed,
   maxPendingCounted,
-} from './api/operation.ts';
+} from './api/counted.ts';
 import type { Cell, DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
 import { failedDeletions } from './deletion/run.ts';
 import { askD1, checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health/service.ts';

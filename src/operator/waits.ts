@@ -6,7 +6,7 @@ import { hourOf, shownHours } from '../core/webhooks/deliveries/counts.ts';
 import { pendingWebhooks } from '../core/webhooks/deliveries/due.ts';
 import { promptMs } from '../core/webhooks/deliveries/policy.ts';
 import { isFirst } from '../core/webhooks/notifications/of-delivery.ts';
-import { maxPendingCounted } from './api/operation.ts';
+import { maxPendingCounted } from './api/counted.ts';
 
 /** What waits; `oldest` are ids. `late` are accidents that should have been attempted. */
 type Waiting = {

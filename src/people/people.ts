@@ -6,7 +6,6 @@ import {
   type Database,
   excluded,
   refuseUnless,
-  type Statement,
   type Statements,
 } from '../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../core/platform/db/guard.ts';
@@ -152,7 +151,7 @@ export async function setPreferences(
 }
 
 /** Makes the statement that refuses to change a person, for other reasons than that of the last admin. */
-type Guard = (db: Database, caller: Caller, userId: string) => Statement;
+type Guard = (db: Database, caller: Caller, userId: string) => Statements;
 
 /** Changes a role. @throws Refusal: invalid, when no admin would be left who has signed in, or as `guard` */
 export async function setRole(

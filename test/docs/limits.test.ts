@@ -53,7 +53,7 @@ import {
   maxNewcomers,
   providerSessionMs,
 } from '../../src/extras/single-sign-on/single-sign-on.ts';
-import { maxPendingCounted } from '../../src/operator/api/operation.ts';
+import { maxPendingCounted } from '../../src/operator/api/counted.ts';
 import { graceDays } from '../../src/operator/deletion/accept.ts';
 import { maxAttempts } from '../../src/people/http/session-cookie.ts';
 import { maxInvitationsPerDay } from '../../src/people/invitations.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Certificates, certificates } from '../../src/cli/local/certificates.ts';
 import { freePort } from '../../src/cli/local/dev.ts';
 import { operatorOf } from '../../src/cli/operate/client.ts';
-import type { Delivery } from '../../src/operator/api/webhooks.ts';
+import type { Delivery } from '../../src/extras/delivery-log/operations.ts';
 import { addWebhook, api, journeyAccount, ownStack, until } from '../support/node/journey.ts';
 import { canMeasureMemory, memoryOf } from '../support/node/memory.ts';
 import {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
-import type { Delivery } from '../../operator/api/webhooks.ts';
+import type { Delivery } from '../../extras/delivery-log/operations.ts';
 import { askAll, inOneList, operatorFor } from './cells.ts';
 import { oneMeant } from './meant.ts';
 import { printable, show } from './print.ts';

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { dayMs, minuteMs } from '../../core/platform/durations.ts';
-import type { FoundItem } from '../../operator/api/incidents.ts';
+import type { FoundItem } from '../../extras/search/operations.ts';
 import { askAll, inOneList } from './cells.ts';
 import { ApiError } from './client.ts';
 

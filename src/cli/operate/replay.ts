@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { createdAtOf } from '../../core/platform/db/ids.ts';
-import type { ReplayCount, Replayed } from '../../operator/api/webhooks.ts';
+import type { ReplayCount, Replayed } from '../../extras/delivery-log/operations.ts';
 import { agrees } from './ask.ts';
 import { operatorFor } from './cells.ts';
 import { ApiError, type Operator } from './client.ts';

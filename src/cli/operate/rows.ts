@@ -1,9 +1,13 @@
 import type { InferOutput } from 'valibot';
 import { failureName } from '../../extras/alerts/words.ts';
+import type {
+  AttemptEntry,
+  ShownDelivery,
+  WebhookHealth,
+} from '../../extras/delivery-log/operations.ts';
+import type { Pull } from '../../extras/providers/operations.ts';
 import type { AuditEntry, Token } from '../../operator/api/accounts.ts';
-import type { Pull } from '../../operator/api/connections.ts';
 import type { Deletion } from '../../operator/api/deletion.ts';
-import type { AttemptEntry, ShownDelivery, WebhookHealth } from '../../operator/api/webhooks.ts';
 import type { Call, Data } from './client.ts';
 
 type Shown = {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { percent } from '../../core/platform/text.ts';
-import { maxListed } from '../../operator/api/operation.ts';
+import { maxListed } from '../../operator/api/counted.ts';
 import type { HeaderKey, StatusReport } from '../../operator/api/service.ts';
 import { askAll } from './cells.ts';
 import { show } from './print.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { minuteMs } from '../../core/platform/durations.ts';
-import type { WhyIncident } from '../../operator/api/incidents.ts';
+import type { WhyIncident } from '../../extras/why/operations.ts';
 import { askAll, inOneList } from './cells.ts';
 import { wholeNumber } from './context.ts';
 import { oneMeant, timeSaid } from './meant.ts';

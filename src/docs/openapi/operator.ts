@@ -7,16 +7,14 @@ import {
 import { recordKinds } from '../../core/fleet/lists/registry.ts';
 import * as ingesting from '../../core/ingest/schema.ts';
 import { SliceParameters } from '../../core/platform/http/requested-slice.ts';
+import type { Operation as Declared } from '../../core/platform/operation.ts';
 import * as accounts from '../../operator/api/accounts.ts';
-import * as channels from '../../operator/api/channels.ts';
 import * as connections from '../../operator/api/connections.ts';
 import * as deletion from '../../operator/api/deletion.ts';
-import * as incidents from '../../operator/api/incidents.ts';
+import * as extras from '../../operator/api/extras.ts';
 import * as moves from '../../operator/api/moves.ts';
-import type { Operation as Declared } from '../../operator/api/operation.ts';
 import { operations } from '../../operator/api/operations.ts';
 import * as service from '../../operator/api/service.ts';
-import * as webhooks from '../../operator/api/webhooks.ts';
 import { components, type Json, ref } from './components.ts';
 import {
   document,
@@ -37,9 +35,12 @@ export const operatorDocument = (): Json =>
     groups: {
       Ingest: ['For connectors.', { ingest }],
       ...Object.fromEntries(
-        Object.entries(groups).map(([tag, [about, declared, others]]) => [
+        Object.entries(groups).map(([tag, [about, declared]]) => [
           tag,
-          [about, { ...others, ...Object.fromEntries(Object.entries(declared).map(operationOf)) }],
+          [
+            about,
+            { ...others[tag], ...Object.fromEntries(Object.entries(declared).map(operationOf)) },
+          ],
         ]),
       ),
     },
@@ -138,16 +139,12 @@ const metrics: Operation = {
 const declared: Declared[] = Object.values(operations);
 
 const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
-  Object.entries<unknown>({
-    ...accounts,
-    ...connections,
-    ...webhooks,
-    ...incidents,
-    ...channels,
-    ...deletion,
-    ...moves,
-    ...service,
-  }).filter((entry): entry is [string, v.GenericSchema] => isSchema(entry[1])),
+  Object.entries<unknown>(
+    Object.assign(
+      {},
+      ...[accounts, connections, deletion, moves, service, ...Object.values(extras)],
+    ),
+  ).filter((entry): entry is [string, v.GenericSchema] => isSchema(entry[1])),
 );
 const nameOf = (schema: v.GenericSchema): string | undefined =>
   Object.keys(schemas).find((name) => schemas[name] === schema);
@@ -155,26 +152,35 @@ const nameOf = (schema: v.GenericSchema): string | undefined =>
 const isBody = ([, schema]: [string, v.GenericSchema]) =>
   declared.some(({ body }) => body === schema);
 
-const groups: { [tag: string]: [about: string, Record<string, Declared>, Operations?] } = {
+type Group = [about: string, Record<string, Declared>];
+
+/** What is declared, by tag; extras add to the core's tags, or have one of their own. */
+const groups: { [tag: string]: Group } = {
   Accounts: ['Customers of the service.', accounts.accountOperations],
-  Connections: [
-    'Their data sources, and what these hold.',
-    connections.connectionOperations,
-    { ring: providerWebhook },
-  ],
+  Connections: ['Their data sources, and what these hold.', connections.connectionOperations],
   Tokens: ['API tokens and ingest keys.', accounts.tokenOperations],
-  Deliveries: ['Deliveries of notifications to webhooks.', webhooks.webhookOperations],
-  Incidents: ['What came in, and who was notified of it.', incidents.incidentOperations],
-  'Team channels': ["Where accounts' teams are notified.", channels.channelOperations],
   Users: ['Who signs in to the portal.', accounts.userOperations],
-  Exports: ["Accounts' data as files.", accounts.exportOperations, { exportedFile }],
   'Audit log': ['Who changed what.', accounts.auditOperations],
   Moves: ['Moving accounts from one cell to another.', moves.moveOperations],
   Deletion: [
     'Deleting accounts and connections, and erasing drivers.',
     deletion.deletionOperations,
   ],
-  Service: ['The service itself.', service.serviceOperations, { metrics }],
+  Service: ['The service itself.', service.serviceOperations],
+};
+for (const {
+  tag: [tag, own = ''],
+  operations,
+} of Object.values(extras)) {
+  const [about, declared] = groups[tag] ?? [own, {}];
+  groups[tag] = [about, { ...declared, ...operations }];
+}
+
+/** What else there is, by tag. */
+const others: { [tag: string]: Operations } = {
+  Connections: { ring: providerWebhook },
+  Exports: { exportedFile },
+  Service: { metrics },
 };
 
 function operationOf([id, operation]: [id: string, Declared]): [id: string, Operation] {

@@ -1,11 +1,17 @@
-// Needs: delivery-log, search
+// Needs: delivery-log, filters, search
+import { ownerIn } from '../../core/accounts/owner-of.ts';
 import type { Extra } from '../extra.ts';
 import { alertsAreDue, sendAlerts } from './alerts.ts';
+import { handlers } from './handlers.ts';
 import { recordAlertsAreDue, sendRecordAlerts } from './records.ts';
+import { ruleOfFirst } from './rules.ts';
 import { messageJob, messagesAreDue, sendMessages } from './sending.ts';
 import { alertChannels, alertMessages, alertsSent, mailFeeds, mailRules } from './tables.ts';
 
 export const extra: Extra = {
+  handlers,
+  owners: { channels: ownerIn('channel', alertChannels) },
+  people: { added: ruleOfFirst },
   jobs: {
     /** 1,000 webhooks of 20 accounts a step; 1,000 webhooks. */
     alerts: { isDue: alertsAreDue, run: sendAlerts },

@@ -1,12 +1,14 @@
 import { archiveKinds } from '../../core/fleet/lists/registry.ts';
 import type { Extra } from '../extra.ts';
 import { folderOf } from './bucket.ts';
+import { handlers } from './handlers.ts';
 import { archive } from './job.ts';
 import { findAcross, readAcross } from './lists.ts';
 import { eraseFromArchive, removeArchive } from './remove.ts';
 import { archivedDays } from './tables.ts';
 
 export const extra: Extra = {
+  handlers,
   reads: { readPage: readAcross, findItem: findAcross },
   jobs: {
     /** 1,000 records a statement, 6 MB a file; a day of 20 accounts that chance chooses; the records of a day. */

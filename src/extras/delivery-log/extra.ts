@@ -1,4 +1,6 @@
+// Needs: filters
 import type { Extra } from '../extra.ts';
+import { handlers } from './handlers.ts';
 import { deliveryRoutes } from './routes.ts';
 
-export const extra: Extra = { routes: deliveryRoutes };
+export const extra: Extra = { handlers, routes: deliveryRoutes };

@@ -1,7 +1,7 @@
 // Needs: archive
 import type { Extra } from '../extra.ts';
 import { copiesAreDue, copyEvidence, startCopies } from './copy.ts';
-import { evidenceFolder, pruneJob, restartCopies } from './evidence.ts';
+import { evidenceFolder, keepEvidence, pruneJob, restartCopies } from './evidence.ts';
 import { evidenceOfRecords } from './records.ts';
 import { ofConnection, ofDriver, onTrips, pruneEvidence, removeEvidence } from './remove.ts';
 import { evidenceRoutes } from './routes.ts';
@@ -10,6 +10,10 @@ import { evidence } from './tables.ts';
 export const extra: Extra = {
   routes: evidenceRoutes,
   ingest: { evidence: evidenceOfRecords },
+  // As its body was parsed.
+  changeAccount: async (env, caller, { evidenceDays }: { evidenceDays?: number | null }) => {
+    if (evidenceDays !== undefined) await keepEvidence(env, caller, evidenceDays);
+  },
   messages: { copy: copyEvidence },
   jobs: {
     /** Two rows of each account with files to be copied; an invocation for each account; 5,000 files a day. */

@@ -2,12 +2,15 @@
 import type { Extra } from '../extra.ts';
 import { exportJob } from './exports.ts';
 import { exportFolder } from './files.ts';
-import { exportRoutes } from './routes.ts';
+import { handlers } from './handlers.ts';
+import { exportRoutes, operatorRoutes } from './routes.ts';
 import { prepareExports, pruneExports, removeExports } from './run.ts';
 import { exports } from './tables.ts';
 
 export const extra: Extra = {
   routes: exportRoutes,
+  handlers,
+  operatorRoutes,
   jobs: {
     /** 500 records a page, 20 pages a piece; a piece of each export; 5 exports a day, 2,000,000 records each. */
     [exportJob]: { run: prepareExports },

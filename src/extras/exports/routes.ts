@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { operatorIn } from '../../core/accounts/accounts.ts';
 import { authenticate, limitActions } from '../../core/accounts/tokens/authenticate.ts';
 import { Refusal } from '../../core/platform/errors.ts';
 import { parse } from '../../core/platform/fields.ts';
@@ -15,6 +16,16 @@ export const exportRoutes = new Hono<App>()
   .post('/exports', authenticate('api'), limitActions, request)
   .get('/exports/:id', authenticate('api'), item)
   .get('/exports/:id/files/:name', authenticate('api'), limitActions, download);
+
+/** Files of exports, for operators. */
+export const operatorRoutes = new Hono<App>().get(
+  '/accounts/:id/exports/:exportId/:file',
+  async (c) => {
+    refuseParameters(c);
+    const { id, exportId, file: name } = c.req.param();
+    return file(c, await openFile(c.env, operatorIn(id), exportId, name));
+  },
+);
 
 async function list(c: Context) {
   refuseParameters(c);

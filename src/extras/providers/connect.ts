@@ -13,6 +13,7 @@ import {
 import type { SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
 import { audit } from '../../core/accounts/audit/write.ts';
 import { hashToken } from '../../core/accounts/tokens/format.ts';
+import type { NewConnection } from '../../core/fleet/connections.ts';
 import { providerProblem } from '../../core/platform/address.ts';
 import { config } from '../../core/platform/config.ts';
 import { seal } from '../../core/platform/crypto.ts';
@@ -108,6 +109,14 @@ export const accessTo = (
   mayCall: (url) => mayCall(env, url),
   ...given,
 });
+
+/** Connects a provider if there is a credential; otherwise its records come from a connector. @throws Refusal: invalid */
+export const connectIfPulled = async (
+  env: Env,
+  caller: Caller,
+  { credential, ...input }: NewConnection & Partial<NewPull>,
+): Promise<CoveredConnection | undefined> =>
+  credential === undefined ? undefined : connectProvider(env, caller, { ...input, credential });
 
 /** Connects a provider: tries its credential, and starts pulling. @throws Refusal: invalid */
 export async function connectProvider(

@@ -1,5 +1,8 @@
 // Needs: activity, alerts, evidence
+import { ownerIn } from '../../core/accounts/owner-of.ts';
 import type { Extra } from '../extra.ts';
+import { connectIfPulled } from './connect.ts';
+import { handlers } from './handlers.ts';
 import { healthAlertsAreDue, notifyOfSilence, sendHealthAlerts } from './health-alerts.ts';
 import { pull, startPulls } from './pull.ts';
 import { providerRoutes } from './routes.ts';
@@ -7,6 +10,9 @@ import { removePull } from './store.ts';
 import { connectLinks, pullRefusals, pulls } from './tables.ts';
 
 export const extra: Extra = {
+  handlers,
+  owners: { 'connect-links': ownerIn('link', connectLinks) },
+  connect: connectIfPulled,
   routes: providerRoutes,
   messages: { pull },
   starters: { 'start pulls': startPulls },

@@ -1,9 +1,12 @@
 import type { Extra } from '../extra.ts';
 import { checkDomains } from './dns.ts';
-import { provenDomains, takenDomain } from './single-sign-on.ts';
+import { handlers } from './handlers.ts';
+import { provenDomains, takenDomain, unlessOnlyByLink } from './single-sign-on.ts';
 import { signInDomains, singleSignOn } from './tables.ts';
 
 export const extra: Extra = {
+  handlers,
+  people: { changed: unlessOnlyByLink },
   jobs: {
     /** 20 domains a step; each once a week, or once a day while its record is not found; 10 domains. */
     'check sign-in domains': { run: checkDomains },

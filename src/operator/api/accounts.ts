@@ -2,12 +2,11 @@ import * as v from 'valibot';
 import { AuditEntry } from '../../core/accounts/audit/entry.ts';
 import { SomeConnections } from '../../core/accounts/tokens/connections.ts';
 import { EvidenceDays } from '../../core/fleet/lists/field-objects.ts';
-import { lists } from '../../core/fleet/lists/registry.ts';
 import { Email, Line, Name, TimeOrDay } from '../../core/platform/fields.ts';
+import { type Operation, Uuid, wholeNumber } from '../../core/platform/operation.ts';
 import { rateLimits, tokenLimiters } from '../../core/platform/rate-limits.ts';
 import { count, described, id, time } from '../../core/platform/replies.ts';
 import { roles } from '../../core/platform/roles.ts';
-import { type Operation, Uuid, wholeNumber } from './operation.ts';
 
 export const NewAccount = v.object({ name: Name });
 
@@ -53,29 +52,6 @@ export const Account = v.object({
     v.boolean(),
     'Whether it may add no records now, because the database is nearly full.',
   ),
-});
-
-const listNames = lists.map(({ list }) => list.path.slice(1));
-const ListName = v.pipe(
-  v.string(),
-  v.check((name) => listNames.includes(name), 'must be the path of a list, such as safety-events'),
-);
-
-export const NewExport = v.object({
-  lists: v.optional(v.array(ListName), listNames),
-  format: v.optional(v.picklist(['csv', 'parquet'], 'must be csv or parquet'), 'csv'),
-  from: v.optional(TimeOrDay),
-  to: v.optional(TimeOrDay),
-});
-
-export const RequestedExport = v.object({ id });
-
-export const Export = v.object({
-  id,
-  state: v.picklist(['preparing', 'ready', 'failed']),
-  requestedAt: time,
-  records: count,
-  files: v.array(v.object({ name: v.string(), records: count, bytes: count })),
 });
 
 export { AuditEntry };
@@ -131,10 +107,6 @@ export const PortalUser = v.object({
   createdAt: time,
   lastSignInAt: v.nullable(time),
   pending: v.boolean(),
-});
-
-export const ProviderOff = v.object({
-  domains: described(v.array(v.string()), 'Those whose people had to use the provider.'),
 });
 
 export const SignInLinkInput = v.object({ email: Email, accountId: v.optional(Uuid) });
@@ -224,12 +196,6 @@ export const userOperations = {
     summary: 'Remove a user and end their sessions',
     reply: PortalUser,
   },
-  turnOffSingleSignOn: {
-    call: 'POST /accounts/:id/single-sign-on/off',
-    summary:
-      'Let all people of an account sign in by a link, until an admin saves its single sign-on again',
-    reply: ProviderOff,
-  },
   makeSignInLink: {
     call: 'POST /sign-in-links',
     summary: 'Create a link that signs a user in',
@@ -246,24 +212,6 @@ export const userOperations = {
       'email.',
     body: LookInput,
     reply: Look,
-  },
-} satisfies Record<string, Operation>;
-
-export const exportOperations = {
-  exportAccount: {
-    call: 'POST /accounts/:id/exports',
-    summary: 'Export the lists of an account as files, by default all',
-    description:
-      'Its admins see the export in the portal, too. The files are at `/operator/accounts/{id}/exports/{exportId}/{name}` ' +
-      'for seven days once it is ready.',
-    body: NewExport,
-    reply: RequestedExport,
-  },
-  listExports: {
-    call: 'GET /accounts/:id/exports',
-    summary: 'List the exports of an account',
-    description: 'Newest first.',
-    reply: v.array(Export),
   },
 } satisfies Record<string, Operation>;
 

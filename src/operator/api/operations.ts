@@ -1,29 +1,31 @@
-import {
-  accountOperations,
-  auditOperations,
-  exportOperations,
-  tokenOperations,
-  userOperations,
-} from './accounts.ts';
-import { channelOperations } from './channels.ts';
+import { accountOperations, auditOperations, tokenOperations, userOperations } from './accounts.ts';
 import { connectionOperations } from './connections.ts';
 import { deletionOperations } from './deletion.ts';
-import { incidentOperations } from './incidents.ts';
+import * as extras from './extras.ts';
 import { moveOperations } from './moves.ts';
 import { serviceOperations } from './service.ts';
-import { webhookOperations } from './webhooks.ts';
 
-export const operations = {
+export const ofCore = {
   ...accountOperations,
   ...connectionOperations,
   ...tokenOperations,
-  ...webhookOperations,
-  ...incidentOperations,
-  ...channelOperations,
   ...userOperations,
-  ...exportOperations,
   ...auditOperations,
   ...deletionOperations,
   ...moveOperations,
   ...serviceOperations,
+};
+
+/** Typed one by one, for clients. */
+export const operations = {
+  ...ofCore,
+  ...extras.alerts.operations,
+  ...extras.archive.operations,
+  ...extras.deliveryLog.operations,
+  ...extras.exports.operations,
+  ...extras.externalIds.operations,
+  ...extras.providers.operations,
+  ...extras.search.operations,
+  ...extras.singleSignOn.operations,
+  ...extras.why.operations,
 };

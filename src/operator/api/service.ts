@@ -1,13 +1,9 @@
 import * as v from 'valibot';
 import { EmailAddress } from '../../core/platform/fields.ts';
+import type { Operation } from '../../core/platform/operation.ts';
 import { count, countUpTo, described, id, time } from '../../core/platform/replies.ts';
 import { accidentLevels } from '../../core/webhooks/notifications/types.ts';
-import {
-  maxAccountsCounted,
-  maxFailedCounted,
-  maxPendingCounted,
-  type Operation,
-} from './operation.ts';
+import { maxAccountsCounted, maxFailedCounted, maxPendingCounted } from './counted.ts';
 
 export const Health = v.object({
   database: v.picklist(['ok', 'unavailable']),

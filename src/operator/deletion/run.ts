@@ -31,7 +31,7 @@ import {
 } from '../../core/webhooks/notifications/remove.ts';
 import type { Erasing, Deletion as Row, Step } from '../../extras/extra.ts';
 import { declared, extras } from '../../extras.ts';
-import { maxListed } from '../api/operation.ts';
+import { maxListed } from '../api/counted.ts';
 import { throughRows } from './rows.ts';
 
 /** An accepted deletion that is not done, with the name of its account, if that is there. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { limitUpTo, TimeOrDay } from '../../core/platform/fields.ts';
+import { type Operation, Uuid, wholeNumber } from '../../core/platform/operation.ts';
 import { count, countUpTo, described, id, time } from '../../core/platform/replies.ts';
 import {
   maxCallsPerSecond,
@@ -12,8 +13,7 @@ import {
   EVENT_LEVEL,
   notificationTypes,
 } from '../../core/webhooks/notifications/types.ts';
-import { FiltersOutput } from '../../extras/filters/filters.ts';
-import { type Operation, Uuid, wholeNumber } from './operation.ts';
+import { FiltersOutput } from '../filters/filters.ts';
 
 const callLimit = v.nullable(v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1 })));
 
@@ -109,7 +109,9 @@ export type ReplayCount = v.InferOutput<typeof ReplayCount>;
 export const Replayed = v.object({ replayed: count, more: v.boolean(), next: v.optional(id) });
 export type Replayed = v.InferOutput<typeof Replayed>;
 
-export const webhookOperations = {
+export const tag = ['Deliveries', 'Deliveries of notifications to webhooks.'] as const;
+
+export const operations = {
   listWebhookHealth: {
     call: 'GET /accounts/:id/webhooks',
     summary: "List an account's webhooks with the health of their receivers",

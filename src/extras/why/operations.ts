@@ -1,25 +1,9 @@
 import * as v from 'valibot';
 import { limitUpTo, TimeOrDay } from '../../core/platform/fields.ts';
+import { type Operation, Uuid } from '../../core/platform/operation.ts';
 import { count, described, id, time } from '../../core/platform/replies.ts';
 import { statuses } from '../../core/webhooks/deliveries/policy.ts';
-import { type Operation, Uuid } from './operation.ts';
-import { AttemptEntry } from './webhooks.ts';
-
-export const FoundItem = v.object({
-  id,
-  name: v.string(),
-  licensePlate: v.nullable(v.string()),
-  vin: v.nullable(v.string()),
-  sourceId: v.string(),
-  connection: v.string(),
-  accountId: id,
-  account: v.string(),
-  meant: described(
-    v.boolean(),
-    'Whether this is its name, plate, VIN or id; otherwise the name is one of those most like it.',
-  ),
-});
-export type FoundItem = v.InferOutput<typeof FoundItem>;
+import { AttemptEntry } from '../delivery-log/operations.ts';
 
 const webhook = { webhookId: id, name: v.nullable(v.string()), url: v.string() };
 
@@ -68,20 +52,9 @@ export const WhyIncident = v.object({
 });
 export type WhyIncident = v.InferOutput<typeof WhyIncident>;
 
-export const incidentOperations = {
-  findInFleet: {
-    call: 'GET /fleet/find',
-    summary: 'Find vehicles or drivers of all accounts by name, plate, VIN or id',
-    description:
-      'Give `vehicle` or `driver`. Case, accents, spaces and punctuation do not count. At most 20; if there is none, ' +
-      'those with the five names that are most like it.',
-    query: v.object({
-      vehicle: v.optional(v.string()),
-      driver: v.optional(v.string()),
-      accountId: v.optional(Uuid),
-    }),
-    reply: v.array(FoundItem),
-  },
+export const tag = ['Incidents', 'What came in, and who was notified of it.'] as const;
+
+export const operations = {
   explain: {
     call: 'GET /why',
     summary: 'Show what came in, who was notified of it, and why a webhook was not',

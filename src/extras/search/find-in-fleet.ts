@@ -1,13 +1,13 @@
 import { and, eq, gte, inArray, lt, type SQLWrapper, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { keyOf } from '../core/fleet/lists/search-keys.ts';
-import { vinOf } from '../core/fleet/lists/vin.ts';
-import { type Database, transaction } from '../core/platform/db/database.ts';
-import { accounts, connections } from '../core/platform/db/schema/accounts.ts';
-import { drivers, vehicles } from '../core/platform/db/schema/fleet.ts';
-import { openDatabase } from '../core/platform/db/system.ts';
-import { likest } from '../core/platform/fields.ts';
-import { names } from '../extras/search/tables.ts';
+import { keyOf } from '../../core/fleet/lists/search-keys.ts';
+import { vinOf } from '../../core/fleet/lists/vin.ts';
+import { type Database, transaction } from '../../core/platform/db/database.ts';
+import { accounts, connections } from '../../core/platform/db/schema/accounts.ts';
+import { drivers, vehicles } from '../../core/platform/db/schema/fleet.ts';
+import { openDatabase } from '../../core/platform/db/system.ts';
+import { likest } from '../../core/platform/fields.ts';
+import { names } from './tables.ts';
 
 /** What is looked for: the name of a vehicle or driver, a plate, a VIN or an id, perhaps of one account. */
 export type Wanted = { kind: 'vehicle' | 'driver'; text: string; accountId?: string | undefined };

@@ -1,10 +1,10 @@
-import { operatorIn } from '../core/accounts/accounts.ts';
-import { findReferences, selectByIds } from '../core/fleet/find.ts';
-import { accidents } from '../core/fleet/lists/accidents.ts';
-import { safetyEvents } from '../core/fleet/lists/safety-events.ts';
-import { asCaller } from '../core/platform/db/guard.ts';
-import { whoWasNotified } from '../extras/alerts/notified.ts';
-import { findIncidents, type Incident, type Sought } from './find-incidents.ts';
+import { operatorIn } from '../../core/accounts/accounts.ts';
+import { findReferences, selectByIds } from '../../core/fleet/find.ts';
+import { accidents } from '../../core/fleet/lists/accidents.ts';
+import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
+import { asCaller } from '../../core/platform/db/guard.ts';
+import { whoWasNotified } from '../alerts/notified.ts';
+import { findIncidents, type Incident, type Sought } from '../delivery-log/find-incidents.ts';
 
 /** What came in of an event, accident, vehicle or driver, who was notified of it, and why webhooks were not. */
 export async function explain(env: Env, sought: Sought) {

@@ -1,5 +1,5 @@
-import { operatorIn } from '../core/accounts/accounts.ts';
-import { type DeliveryOfEvent, deliveriesOf } from '../extras/delivery-log/find.ts';
+import { operatorIn } from '../../core/accounts/accounts.ts';
+import { type DeliveryOfEvent, deliveriesOf } from './find.ts';
 import { findIncidents, type Incident, type Sought } from './find-incidents.ts';
 
 /** A delivery with its account. Times are milliseconds since 1970. */

@@ -1,9 +1,9 @@
 import { type SQL, sql } from 'drizzle-orm';
-import { vinOf } from '../core/fleet/lists/vin.ts';
-import { transaction } from '../core/platform/db/database.ts';
-import { hasId } from '../core/platform/db/has-id.ts';
-import { openDatabase } from '../core/platform/db/system.ts';
-import { dayMs } from '../core/platform/durations.ts';
+import { vinOf } from '../../core/fleet/lists/vin.ts';
+import { transaction } from '../../core/platform/db/database.ts';
+import { hasId } from '../../core/platform/db/has-id.ts';
+import { openDatabase } from '../../core/platform/db/system.ts';
+import { dayMs } from '../../core/platform/durations.ts';
 
 /** How many events and accidents are followed, and how far back without a time. */
 export const maxIncidents = 20;

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { Channel, ChannelInput } from '../../extras/alerts/channel-input.ts';
-import { Filters } from '../../extras/filters/filters.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from '../../core/platform/operation.ts';
+import { Filters } from '../filters/filters.ts';
+import { Channel, ChannelInput } from './channel-input.ts';
 
 /** Without levels it is not notified of accidents, and without a risk not of safety events. */
 export const NewChannel = v.object({
@@ -12,7 +12,9 @@ export const NewChannel = v.object({
 
 export { Channel };
 
-export const channelOperations = {
+export const tag = ['Team channels', "Where accounts' teams are notified."] as const;
+
+export const operations = {
   listChannels: {
     call: 'GET /accounts/:id/channels',
     summary: "List an account's team channels",

@@ -1,0 +1,64 @@
+import { eq, sql } from 'drizzle-orm';
+import { type Database, type Statement, transaction } from '../platform/db/database.ts';
+import type { Caller } from '../platform/db/guard.ts';
+import { connections, tokens } from '../platform/db/schema/accounts.ts';
+import { drivers, erasedDrivers, vehicles } from '../platform/db/schema/fleet.ts';
+import type { AccountTable } from '../platform/db/schema/types.ts';
+import { deliveries, webhooks } from '../platform/db/schema/webhooks.ts';
+import { openDatabase } from '../platform/db/system.ts';
+import { invalid } from '../platform/errors.ts';
+import type { CoreList } from '../platform/handlers.ts';
+import { deletedAccountId, operatorIn } from './accounts.ts';
+
+/** What an id in an operator's path names, and how to find the account that owns it. */
+export type Owner = {
+  name: string;
+  find: (db: Database, id: string) => Statement<{ accountId: string }[]>;
+};
+
+const select = (table: AccountTable, db: Database, id: string) =>
+  db
+    .select({ accountId: sql<string>`${table.accountId}` })
+    .from(table)
+    .where(eq(table.id, id));
+
+export const ownerIn = (name: string, table: AccountTable): Owner => ({
+  name,
+  find: (db, id) => select(table, db, id),
+});
+
+/** By the list that begins the path; the id of an account is enough. */
+export const owners: Record<Exclude<CoreList, 'accounts'>, Owner> = {
+  connections: ownerIn('connection', connections),
+  tokens: ownerIn('token', tokens),
+  vehicles: ownerIn('vehicle', vehicles),
+  drivers: {
+    name: 'driver',
+    find: (db, id) => select(drivers, db, id).unionAll(select(erasedDrivers, db, id)),
+  },
+  // Deliveries outlive their webhook.
+  webhooks: {
+    name: 'webhook',
+    find: (db, id) =>
+      select(webhooks, db, id)
+        .unionAll(
+          db
+            .select({ accountId: sql<string>`${deliveries.accountId}` })
+            .from(deliveries)
+            .where(eq(deliveries.webhookId, id)),
+        )
+        .limit(1),
+  },
+};
+
+/** An operator acting in the account that owns something. @throws Refusal: invalid, when it does not exist */
+export async function operatorInOwner(
+  env: Env,
+  { name, find }: Owner,
+  id: string,
+): Promise<Caller> {
+  const db = openDatabase(env);
+  const [found] = await transaction(db, find(db, id));
+  if (!found || found.accountId === deletedAccountId) throw invalid(`Unknown ${name}`);
+  return operatorIn(found.accountId);
+}

@@ -1,0 +1,4 @@
+import type { Extra } from '../extra.ts';
+import { handlers } from './handlers.ts';
+
+export const extra: Extra = { handlers };

@@ -1,0 +1,7 @@
+import type { Handlers } from '../../core/platform/handlers.ts';
+import type { operations } from './operations.ts';
+import { turnOffSingleSignOn } from './single-sign-on.ts';
+
+export const handlers: Handlers<typeof operations> = {
+  turnOffSingleSignOn: ({ env, caller }) => turnOffSingleSignOn(env, caller),
+};

@@ -1,0 +1,5 @@
+// Needs: alerts, delivery-log
+import type { Extra } from '../extra.ts';
+import { handlers } from './handlers.ts';
+
+export const extra: Extra = { handlers };

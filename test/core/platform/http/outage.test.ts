@@ -18,11 +18,13 @@ const id = '01a1fc69-ae9e-77d4-be7b-4bc5ae1cace7';
 const queries: { [pattern: string]: string } = {
   '/operator/deliveries': `?webhookId=${id}`,
   '/operator/deliveries/find': `?eventId=${id}`,
+  '/operator/fleet/find': '?vehicle=van',
+  '/operator/why': `?eventId=${id}`,
 };
 
 /** What a router asks for by `PUT /operator/accounts/:id/move`. */
 const part = encodeURIComponent(
-  JSON.stringify({ task: 'clear', from: 'eu', next: { accountId: id } }),
+  JSON.stringify({ from: 'eu', now: { id, accountId: id, state: 'cancelling' } }),
 );
 
 const us = worldBefore(beforeAll);

@@ -183,7 +183,7 @@ it('creates everything, goes on after failures, and deploys another beside it', 
   const acme = account.workers.get('acme');
   const ids = (bindings: Binding[] = []) =>
     bindings.flatMap(({ id, namespace_id }) => id ?? namespace_id ?? []);
-  expect(ids(acme?.bindings)).toHaveLength(2 + 10);
+  expect(ids(acme?.bindings)).toHaveLength(2 + 13);
   expect(ids(acme?.bindings).filter((id) => ids(production?.bindings).includes(id))).toEqual([]);
   for (const own of ['fleet-deliveries', 'fleet-archive'])
     expect(JSON.stringify(acme?.bindings)).not.toContain(`"${own}"`);

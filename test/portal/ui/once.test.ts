@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { pruneCredentials } from '../../../src/core/accounts/prune.ts';
+import { pruneSessions } from '../../../src/people/prune.ts';
 import { sentAlready } from '../../../src/people/sent-forms.ts';
 import { addressIn, ask, pageAfter } from '../../support/portal.ts';
 import { personalRoutes, portalAccount } from '../../support/portal-account.ts';
@@ -259,9 +259,9 @@ it('what is kept of forms is gone after an hour', async () => {
   const setAge = (ms: number) => rows('update sent_forms set at = ?1', Date.now() - ms);
   await (await filled(ours, '/settings/account/units'))(crypto.randomUUID());
   await setAge(59 * 60_000);
-  await pruneCredentials(env);
+  await pruneSessions(env);
   expect(await rows('select 1 from sent_forms')).not.toEqual([]);
   await setAge(60 * 60_000);
-  await pruneCredentials(env);
+  await pruneSessions(env);
   expect(await rows('select 1 from sent_forms')).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import type { InferOutput } from 'valibot';
-import { failureName } from '../../extras/alerts/words.ts';
+import { failureName } from '../../core/webhooks/deliveries/words.ts';
 import type {
   AttemptEntry,
   ShownDelivery,

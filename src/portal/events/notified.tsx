@@ -1,7 +1,7 @@
 import { duration } from '../../core/platform/text.ts';
+import { briefly } from '../../core/webhooks/deliveries/words.ts';
 import { EVENT_LEVEL, levelNames } from '../../core/webhooks/notifications/types.ts';
 import type { Alerted } from '../../extras/alerts/alerted.ts';
-import { briefly } from '../../extras/alerts/words.ts';
 import { type DeliveryOfEvent, maxOfEvent, type Notified } from '../../extras/delivery-log/find.ts';
 import { Breakable } from '../ui/breakable.tsx';
 import { Icon } from '../ui/buttons.tsx';

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import { listed } from '../../core/platform/text.ts';
 import { whyUncovered } from '../../core/webhooks/coverage.ts';
-import { failureDescription } from '../../extras/alerts/words.ts';
+import { failureDescription } from '../../core/webhooks/deliveries/words.ts';
 import { givenHealth } from '../connections/health.tsx';
 import { maxCounted } from '../read/attention.ts';
 import type {

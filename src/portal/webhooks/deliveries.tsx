@@ -1,8 +1,8 @@
 import type { Child } from 'hono/jsx';
 import { cappedCount, duration } from '../../core/platform/text.ts';
 import { maxAttemptsOf } from '../../core/webhooks/deliveries/policy.ts';
+import { briefly } from '../../core/webhooks/deliveries/words.ts';
 import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
-import { briefly } from '../../extras/alerts/words.ts';
 import {
   type BrowsedDelivery,
   type BrowseQuery,

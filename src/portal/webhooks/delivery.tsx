@@ -1,9 +1,9 @@
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { capital, counted, duration } from '../../core/platform/text.ts';
 import { type DeliveryKey, maxAttemptsOf } from '../../core/webhooks/deliveries/policy.ts';
+import { briefly, outcomeOf } from '../../core/webhooks/deliveries/words.ts';
 import { ACCIDENT } from '../../core/webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
-import { briefly, outcomeOf } from '../../extras/alerts/words.ts';
 import { afterAttempt, type Delivery, findDelivery } from '../../extras/delivery-log/find.ts';
 import { replayOne, sendNow } from '../../extras/delivery-log/replay.ts';
 import { madeUpVin } from '../../extras/delivery-log/simulate.ts';

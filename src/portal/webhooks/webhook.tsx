@@ -4,9 +4,9 @@ import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { capital, cappedCount, listed, percent } from '../../core/platform/text.ts';
 import { addTallies, shownHours, type Tally } from '../../core/webhooks/deliveries/counts.ts';
 import * as policy from '../../core/webhooks/deliveries/policy.ts';
+import { failureDescription } from '../../core/webhooks/deliveries/words.ts';
 import { ACCIDENT, EVENT, notificationTypes } from '../../core/webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
-import { failureDescription } from '../../extras/alerts/words.ts';
 import {
   maxCounted,
   type WebhookActivity,

@@ -1,6 +1,3 @@
-// First, for what they add to webhooks.
-import './extras/options.ts';
-
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import { app } from './app.ts';
 import { ingestBinding } from './core/ingest/binding.ts';

@@ -11,8 +11,6 @@ const { stack, browser, outside } = await openBrowser();
 
 // Not by a literal: the Worker has other types than Node.
 const routesFile = '../../src/portal/routes.ts';
-const optionsFile = '../../src/extras/options.ts';
-await import(optionsFile); // first, for what they add to webhooks
 const { portalRoutes } = (await import(routesFile)) as {
   portalRoutes: { routes: { method: string; path: string }[] };
 };

@@ -39,7 +39,8 @@ const CustomHeaders = v.pipe(
   v.metadata({ type: 'object', maxProperties: 50, additionalProperties: { type: 'string' } }),
 );
 
-const coreFields = {
+/** The fields of the core; those of options come after them. */
+export const coreFields = {
   connectionIds: {
     description:
       'The connections whose notifications it receives; each must belong to the account. ' +
@@ -100,25 +101,16 @@ const coreFields = {
   },
 } as const satisfies { [name: string]: WebhookField };
 
-/** Those of the core, then those of options, of which each declares its own. */
-const webhookFields = {
-  ...coreFields,
-  ...(Object.fromEntries(options().map(({ name, field }) => [name, field])) as Pick<
-    WebhookOptions,
-    keyof WebhookOptions
-  >),
-};
+type Fields = typeof coreFields & Pick<WebhookOptions, keyof WebhookOptions>;
 
-type Fields = typeof webhookFields;
-export type FieldName = keyof Fields;
-
-/** One property of each field's declaration, by name. */
-export const eachField = <P extends keyof WebhookField & keyof Fields[FieldName]>(part: P) =>
-  Object.fromEntries(Object.entries(webhookFields).map(([name, field]) => [name, field[part]])) as {
-    [N in FieldName]: Fields[N][P]; // of these very fields
+/** One property of each field's declaration, by name: of the core's, then of those of options. */
+export function eachField<P extends 'description' | 'input' | 'output'>(part: P) {
+  const added = options().map(({ name, field }) => [name, field]);
+  const fields: { [name: string]: WebhookField } = { ...coreFields, ...Object.fromEntries(added) };
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, field[part]])) as {
+    [N in keyof Fields]: Fields[N][P]; // of these very fields
   };
-
-export const fieldNames = Object.keys(webhookFields) as FieldName[]; // as declared above
+}
 
 /** Those that a column of the same name stores unchanged, and calls get. `service.ts` has the others. */
 export const plainFields = ['url', 'httpVerb'] as const;

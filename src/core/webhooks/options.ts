@@ -13,7 +13,7 @@ import type { Filterable } from './filterable.ts';
 /** What the API accepts, returns and documents of a webhook's field. */
 export type WebhookField = {
   description: string;
-  example: unknown;
+  example?: unknown;
   input: v.GenericSchema;
   output: v.GenericSchema;
 };
@@ -96,19 +96,14 @@ export type WebhookOption = {
 };
 
 let known: readonly WebhookOption[] = [];
-let isRead = false;
 
-/** Adds the options. To be imported before whatever asks for them. */
+/** Sets the options that webhooks have. */
 export function installOptions(options: readonly WebhookOption[]): void {
-  if (isRead) throw new Error('Import what installs options before what validates webhooks');
   known = options;
 }
 
-/** Those that are installed. */
-export function options(): readonly WebhookOption[] {
-  isRead = true;
-  return known;
-}
+/** Those that are installed. Modules are loaded in any order, so it is to be called in functions. */
+export const options = (): readonly WebhookOption[] => known;
 
 /** What saving `input` does to a webhook's options. @throws Refusal: invalid */
 export async function changeOptions(

@@ -8,11 +8,12 @@ import { pick } from './fields.ts';
 import { options } from './options.ts';
 import {
   parseWebhook,
-  WebhookInput,
-  WebhookOutput,
+  type WebhookOutput,
   WebhookQuery,
   type WebhookState,
-  WebhookUpdate,
+  webhookInput,
+  webhookOutput,
+  webhookUpdate,
 } from './schema.ts';
 import {
   createWebhook,
@@ -89,15 +90,18 @@ async function readWebhook(c: Context, id?: string) {
   };
   const body = await readJson(c, largestBody);
   if (id !== undefined) refuseOther(body, id);
-  return parseWebhook(body, policy, id === undefined ? WebhookInput : WebhookUpdate);
+  return parseWebhook(body, policy, id === undefined ? webhookInput() : webhookUpdate());
 }
 
 const webhookId = (c: Context): string => webhookIdIn(c.req.param('id'));
 
-const presentTo = (c: Context, states?: Map<string, WebhookState>) => (webhook: StoredWebhook) => {
-  const shown = present(webhook, states?.get(webhook.id));
-  return c.get('token').readOnly ? withoutSecrets(shown) : shown;
-};
+function presentTo(c: Context, states?: Map<string, WebhookState>) {
+  const names = shownNames();
+  return (webhook: StoredWebhook) => {
+    const shown = present(webhook, states?.get(webhook.id), names);
+    return c.get('token').readOnly ? withoutSecrets(shown) : shown;
+  };
+}
 
 /** Without what may be secret. */
 const withoutSecrets = (webhook: WebhookOutput): WebhookOutput =>
@@ -106,16 +110,17 @@ const withoutSecrets = (webhook: WebhookOutput): WebhookOutput =>
     ...options().map((option) => option.withoutSecrets?.(webhook)),
   );
 
-const shownNames = Object.keys(WebhookOutput.entries) as (keyof WebhookOutput)[]; // its own
+const shownNames = () => Object.keys(webhookOutput().entries) as (keyof WebhookOutput)[]; // its own
 
 function present(
   { createdAt, pausedAt, ...webhook }: SavedWebhook,
   state?: WebhookState,
+  names = shownNames(),
 ): WebhookOutput {
   const others = {
     createdAt: timestamp(createdAt),
     ...(pausedAt !== undefined && { pausedAt: timestamp(pausedAt) }),
     ...(state && { state }),
   };
-  return pick({ ...webhook, ...others }, shownNames);
+  return pick({ ...webhook, ...others }, names);
 }

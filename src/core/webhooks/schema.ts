@@ -21,15 +21,17 @@ import { eachField } from './fields.ts';
 import { ACCIDENT, Level, NotificationCode } from './notifications/types.ts';
 import { options, type ShownOnce } from './options.ts';
 
-export const WebhookInput = v.object(eachField('input'));
-export type WebhookInput = WithConnections<v.InferOutput<typeof WebhookInput>>;
+/** The body of a create. Like all that options add to, it is a function: they may be installed later. */
+export const webhookInput = () => v.object(eachField('input'));
+type InputSchema = ReturnType<typeof webhookInput>;
+export type WebhookInput = WithConnections<v.InferOutput<InputSchema>>;
 type WithConnections<T> = Omit<T, 'connectionIds'> & { connectionIds: string[] };
 
 /** An update replaces the headers, so it says which there are. */
-export const WebhookUpdate = v.object({
-  ...WebhookInput.entries,
-  headers: v.unwrap(WebhookInput.entries.headers),
-});
+export function webhookUpdate() {
+  const { entries } = webhookInput();
+  return v.object({ ...entries, headers: v.unwrap(entries.headers) });
+}
 
 export const maxWebhookName = 60;
 export const maxWebhookDescription = 200;
@@ -57,27 +59,24 @@ export type WebhookState = v.InferOutput<typeof WebhookState>;
 /** The parameters of the calls that read webhooks. */
 export const WebhookQuery = v.object({ include: v.optional(QueryWords(['state'])) });
 
+export const webhookOutput = () =>
+  v.object({
+    id: Uuid,
+    ...eachField('output'),
+    createdAt: UtcTime,
+    ...shownOnce(),
+    pausedAt: v.optional(UtcTime),
+    state: v.optional(WebhookState),
+  });
+export type WebhookOutput = v.InferOutput<ReturnType<typeof webhookOutput>>;
+
 /** What options show once, by name. */
-const shownOnce = Object.fromEntries(
-  options()
-    .flatMap((option) => Object.entries(option.shownOnce ?? {}))
-    .map(([name, schema]) => [name, v.optional(schema)]),
-) as { [N in keyof ShownOnce]: v.OptionalSchema<ShownOnce[N], undefined> }; // each declares its own
-
-export const WebhookOutput = v.object({
-  id: Uuid,
-  ...eachField('output'),
-  createdAt: UtcTime,
-  ...shownOnce,
-  pausedAt: v.optional(UtcTime),
-  state: v.optional(WebhookState),
-});
-export type WebhookOutput = v.InferOutput<typeof WebhookOutput>;
-
-/** What only responses show: requests may repeat it, so that a webhook can be sent back as it was read. */
-const readOnly = Object.keys(WebhookOutput.entries).filter(
-  (name) => !(name in WebhookInput.entries),
-);
+const shownOnce = () =>
+  Object.fromEntries(
+    options()
+      .flatMap((option) => Object.entries(option.shownOnce ?? {}))
+      .map(([name, schema]) => [name, v.optional(schema)]),
+  ) as { [N in keyof ShownOnce]: v.OptionalSchema<ShownOnce[N], undefined> }; // each declares its own
 
 /** A test of a webhook; without a level, all levels of an accident. */
 export const TestInput = v.pipe(
@@ -108,11 +107,13 @@ export type TestSent = v.InferOutput<typeof TestSent>;
 export function parseWebhook(
   body: unknown,
   policy: ReceiverPolicy,
-  schema: typeof WebhookInput | typeof WebhookUpdate = WebhookInput,
+  schema: InputSchema | ReturnType<typeof webhookUpdate> = webhookInput(),
 ): WebhookInput {
   const { url, allConnections }: { [name: string]: unknown } = isObject(body) ? body : {};
+  // Requests may repeat what only responses show, so that a webhook can be sent back as it was read.
+  const readOnly = Object.keys(webhookOutput().entries).filter((name) => !(name in schema.entries));
   const result = checked(
-    allConnections ? schema : v.required(schema as typeof WebhookInput, ['connectionIds']),
+    allConnections ? schema : v.required(schema as InputSchema, ['connectionIds']),
     body,
     readOnly,
   );

@@ -1,6 +1,3 @@
-// First, for what they add to webhooks.
-import '../../extras/options.ts';
-
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import type { QueueMessage } from '../../index.ts';
 import worker from './worker.ts';

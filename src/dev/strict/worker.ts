@@ -1,6 +1,3 @@
-// First, for what they add to webhooks.
-import '../../extras/options.ts';
-
 import { WorkerEntrypoint } from 'cloudflare:workers';
 import { handle } from '../../core/webhooks/deliveries/consumer.ts';
 import type { DeliveryMessage } from '../../core/webhooks/deliveries/queue.ts';

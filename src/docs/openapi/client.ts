@@ -9,10 +9,10 @@ import * as payloads from '../../core/webhooks/notifications/payloads.ts';
 import {
   TestInput,
   TestSent,
-  WebhookInput,
-  WebhookOutput,
   WebhookState,
-  WebhookUpdate,
+  webhookInput,
+  webhookOutput,
+  webhookUpdate,
 } from '../../core/webhooks/schema.ts';
 import { Change, changesByKind } from '../../extras/changes/schema.ts';
 import * as reads from '../../extras/delivery-log/schema.ts';
@@ -64,9 +64,9 @@ export const clientDocument = (): Json =>
       ],
     },
     schemas: {
-      WebhookInput,
-      WebhookUpdate,
-      Webhook: WebhookOutput,
+      WebhookInput: webhookInput(),
+      WebhookUpdate: webhookUpdate(),
+      Webhook: webhookOutput(),
       WebhookState,
       WebhookFilters: FiltersOutput,
       WebhookFiltersInput: Filters,

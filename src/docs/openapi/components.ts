@@ -1,7 +1,7 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import { examples } from './examples.ts';
-import { words } from './words.ts';
+import { describe } from './words.ts';
 
 export type Json = { [key: string]: unknown };
 
@@ -62,7 +62,7 @@ function completed(schema: Known, written: Json): Json | null {
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 function described(name: string, schema: Json): Json {
-  const { [name]: description } = words;
+  const description = describe(name);
   const properties = schema.properties as Record<string, Json> | undefined; // as JSON Schema has it
   return {
     ...schema,
@@ -75,7 +75,7 @@ function described(name: string, schema: Json): Json {
 function withWords(name: string, properties: Record<string, Json>): Record<string, Json> {
   return Object.fromEntries(
     Object.entries(properties).map(([property, schema]) => {
-      const description = words[`${name}.${property}`] ?? words[property];
+      const description = describe(`${name}.${property}`) ?? describe(property);
       return [property, { ...within(schema), ...(description && { description }) }];
     }),
   );

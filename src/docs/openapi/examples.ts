@@ -1,12 +1,10 @@
-import '../../extras/options.ts';
-
 import { accidents } from '../../core/fleet/lists/accidents.ts';
 import { lists, recordKinds } from '../../core/fleet/lists/registry.ts';
 import { exampleConnectionId as connection } from '../../core/fleet/lists/resource.ts';
 import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
 import { recordId } from '../../core/platform/db/ids.ts';
 import { capital } from '../../core/platform/text.ts';
-import { eachField } from '../../core/webhooks/fields.ts';
+import { coreFields } from '../../core/webhooks/fields.ts';
 import { changesByKind } from '../../extras/changes/schema.ts';
 
 /** The components of a list's item, and of a connector's record. */
@@ -76,7 +74,9 @@ const exported = {
   requestedAt: '2026-11-21T06:00:00.000Z',
   expiresAt: '2026-11-28T06:00:41.000Z',
 };
-const webhookInput = eachField('example');
+const webhookInput = Object.fromEntries(
+  Object.entries(coreFields).map(([name, { example }]) => [name, example]),
+);
 const filters = { minEventRisk: 4, vehicleGroups: ['North'] };
 const lastAnswer = { status: 503, kind: 'status', at: '2026-11-20T20:00:02.114Z' };
 const deliveryAttempt = { ...lastAnswer, durationMs: 84, answer: 'Service Unavailable' };

@@ -1,11 +1,10 @@
-import '../../extras/options.ts';
-
 import { urlProblems } from '../../core/platform/address.ts';
 import { maxReplayedPerCall, webhookIsPaused } from '../../core/webhooks/deliveries/policy.ts';
+import { coreFields } from '../../core/webhooks/fields.ts';
 import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
-import { TestInput, WebhookInput, WebhookQuery } from '../../core/webhooks/schema.ts';
+import { TestInput, WebhookQuery } from '../../core/webhooks/schema.ts';
 import { ReplayInput } from '../../extras/delivery-log/schema.ts';
-import { unmatchable } from '../../extras/filters/filters.ts';
+import { Filters, unmatchable } from '../../extras/filters/filters.ts';
 import { type Json, ref } from './components.ts';
 import type { Operation, Operations, Refusals } from './document.ts';
 import { examples } from './examples.ts';
@@ -34,8 +33,6 @@ const webhookReply = (message: string, example = {}) => ({
   example: { ...(examples.Webhook as object), ...example }, // the component's example
 });
 
-const { httpVerb, notificationTypes, filters } = WebhookInput.entries;
-
 /** Filters that are invalid, or that apply to types the webhook does not subscribe to. */
 const wrongFilters = [
   { minEventRisk: 0 },
@@ -56,9 +53,9 @@ const invalidWebhook: Refusals = [
   })),
   'Webhook with this URL already exist',
   'Invalid connection ids',
-  refused('httpVerb', httpVerb, '?'),
-  refused('notificationTypes', notificationTypes, []),
-  ...wrongFilters.map((wrong) => refused('filters', filters, wrong)),
+  refused('httpVerb', coreFields.httpVerb.input, '?'),
+  refused('notificationTypes', coreFields.notificationTypes.input, []),
+  ...wrongFilters.map((wrong) => refused('filters', Filters, wrong)),
   ...unmatchableFilters,
 ];
 

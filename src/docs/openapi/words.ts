@@ -1,5 +1,3 @@
-import '../../extras/options.ts';
-
 import { accidents } from '../../core/fleet/lists/accidents.ts';
 import type { Field, Fields } from '../../core/fleet/lists/field.ts';
 import { evidenceFile } from '../../core/fleet/lists/field-objects.ts';
@@ -49,8 +47,13 @@ const ofAnswer = {
     'What else is known of a failure, in words: where a redirect leads, or what the token endpoint returned.',
 };
 
-/** Descriptions, by `Component`, `property` or `Component.property`. */
-export const words: Record<string, string> = {
+/** Describes a `Component`, `property` or `Component.property`. */
+export function describe(name: string): string | undefined {
+  const { [name]: ofWebhook }: Record<string, string | undefined> = eachField('description');
+  return words[name] ?? ofWebhook;
+}
+
+const words: Record<string, string> = {
   ...Object.assign(
     {},
     ...lists.map((list) => wordsOf(itemName(list), list.description, meanings(list.itemFields))),
@@ -61,8 +64,6 @@ export const words: Record<string, string> = {
       }),
     ),
   ),
-  ...eachField('description'),
-
   ...wordsOf('AccidentWithEvidence', 'An accident as its list shows it, with its evidence.', {
     ...meanings(accidents.itemFields),
     evidence:

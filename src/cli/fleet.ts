@@ -1,4 +1,11 @@
 import { Command } from 'commander';
+import {
+  findDeliveriesCommand,
+  listDeliveriesCommand,
+} from '../extras/delivery-log/commands/follow.ts';
+import { replayCommand } from '../extras/delivery-log/commands/replay.ts';
+import { exportCommand } from '../extras/exports/commands.ts';
+import { whyCommand } from '../extras/why/commands.ts';
 import { generateCommand } from './demo/synthetic-fleet.ts';
 import { ApiError } from './operate/client.ts';
 import {
@@ -6,16 +13,12 @@ import {
   deleteConnectionCommand,
   eraseDriverCommand,
 } from './operate/delete.ts';
-import { findDeliveriesCommand, listDeliveriesCommand } from './operate/deliveries.ts';
 import { type Derived, derived } from './operate/derive.ts';
-import { exportCommand } from './operate/export.ts';
 import { importCommand } from './operate/import.ts';
 import { moveAccountCommand } from './operate/move.ts';
 import { auditCommand, removeUserCommand } from './operate/people.ts';
 import { printable } from './operate/print.ts';
-import { replayCommand } from './operate/replay.ts';
 import { listCellsCommand, statusCommand } from './operate/status.ts';
-import { whyCommand } from './operate/why.ts';
 import { useProxy } from './project/proxy.ts';
 
 /** Commands by what they are about: those that make one call, and those that do more. */

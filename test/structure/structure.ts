@@ -31,8 +31,16 @@ export const roomOrder = [
   'cli',
 ];
 
+/** What an extra adds to a room above, which is as if it were in that room: the commands of the tool. */
+const above: { [name: string]: string } = { commands: 'src/cli/extras' };
+
+const inItsRoom = (path: string): string =>
+  path.replace(/^src\/extras\/([^/]+)\/([^./]+)/, (same, extra, name) =>
+    above[name] ? `${above[name]}/${extra}/${name}` : same,
+  );
+
 export function upwardImports(files: SourceFile[]): string[] {
-  const roomOf = (path: string) => /^src\/(core\/[^/]+|[^/]+)/.exec(path)?.[1] ?? '';
+  const roomOf = (path: string) => /^src\/(core\/[^/]+|[^/]+)/.exec(inItsRoom(path))?.[1] ?? '';
   const heightOf = (path: string) => roomOrder.indexOf(roomOf(path));
   return files
     .filter(({ path }) => path.startsWith('src/'))
@@ -94,7 +102,7 @@ export function importCycles(files: SourceFile[]): string[] {
   const folders = new Map<string, Graph>();
   for (const file of files)
     for (const target of file.imports) {
-      const { folder, from, to } = meet(file.path, target);
+      const { folder, from, to } = meet(inItsRoom(file.path), inItsRoom(target));
       const graph = folders.get(folder) ?? new Map();
       folders.set(folder, graph);
       const edges = graph.get(from) ?? new Map();

@@ -1,4 +1,4 @@
-// Needs: filters
+// Needs: filters, search
 import type { Extra } from '../extra.ts';
 import { handlers } from './handlers.ts';
 import { deliveryRoutes } from './routes.ts';

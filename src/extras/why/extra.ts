@@ -1,4 +1,4 @@
-// Needs: alerts, delivery-log
+// Needs: alerts, delivery-log, search
 import type { Extra } from '../extra.ts';
 import { handlers } from './handlers.ts';
 

@@ -1,4 +1,4 @@
-import { timeSaid } from '../../../src/cli/operate/meant.ts';
+import { timeSaid } from '../../../src/extras/search/commands.ts';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';
 

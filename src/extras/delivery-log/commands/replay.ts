@@ -1,12 +1,12 @@
 import { Command } from 'commander';
-import { createdAtOf } from '../../core/platform/db/ids.ts';
-import type { ReplayCount, Replayed } from '../../extras/delivery-log/operations.ts';
-import { agrees } from './ask.ts';
-import { operatorFor } from './cells.ts';
-import { ApiError, type Operator } from './client.ts';
-import { printable, show } from './print.ts';
+import { agrees } from '../../../cli/operate/ask.ts';
+import { operatorFor } from '../../../cli/operate/cells.ts';
+import { ApiError, type Operator } from '../../../cli/operate/client.ts';
+import { printable, show } from '../../../cli/operate/print.ts';
+import { createdAtOf } from '../../../core/platform/db/ids.ts';
+import type { ReplayCount, Replayed } from '../operations.ts';
 
-type Selection = { since?: string; until?: string; includeDelivered?: boolean };
+type ToReplay = { since?: string; until?: string; includeDelivered?: boolean };
 
 export function replayCommand(): Command {
   return new Command('replay')
@@ -55,7 +55,7 @@ function inWords({ count, more, tooOld }: ReplayCount, all: boolean): string {
 async function replayAll(
   operator: Operator,
   id: string,
-  selection: Selection,
+  selection: ToReplay,
 ): Promise<Pick<Replayed, 'replayed'>> {
   let replayed = 0;
   for (let after: string | undefined; ; ) {

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { askAll, inOneList } from '../../cli/operate/cells.ts';
+import { ApiError } from '../../cli/operate/client.ts';
 import { dayMs, minuteMs } from '../../core/platform/durations.ts';
-import type { FoundItem } from '../../extras/search/operations.ts';
-import { askAll, inOneList } from './cells.ts';
-import { ApiError } from './client.ts';
+import type { FoundItem } from './operations.ts';
 
 /** The one vehicle or driver that a text means. @throws ApiError, which names those that it may mean */
 export async function oneMeant(

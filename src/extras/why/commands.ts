@@ -1,11 +1,11 @@
 import { Command } from 'commander';
+import { askAll, inOneList } from '../../cli/operate/cells.ts';
+import { wholeNumber } from '../../cli/operate/context.ts';
+import { show } from '../../cli/operate/print.ts';
+import { aboutOf, resultOf, webhookIn } from '../../cli/operate/rows.ts';
 import { minuteMs } from '../../core/platform/durations.ts';
-import type { WhyIncident } from '../../extras/why/operations.ts';
-import { askAll, inOneList } from './cells.ts';
-import { wholeNumber } from './context.ts';
-import { oneMeant, timeSaid } from './meant.ts';
-import { show } from './print.ts';
-import { aboutOf, resultOf, webhookIn } from './rows.ts';
+import { oneMeant, timeSaid } from '../search/commands.ts';
+import type { WhyIncident } from './operations.ts';
 
 export const whyCommand = (): Command =>
   new Command('why')

@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import { operatorFor } from './cells.ts';
-import { ApiError, insist } from './client.ts';
-import { show } from './print.ts';
+import { operatorFor } from '../../cli/operate/cells.ts';
+import { ApiError, insist } from '../../cli/operate/client.ts';
+import { show } from '../../cli/operate/print.ts';
 
 const maxTries = 6;
 

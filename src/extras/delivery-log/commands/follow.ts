@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
-import type { Delivery } from '../../extras/delivery-log/operations.ts';
-import { askAll, inOneList, operatorFor } from './cells.ts';
-import { oneMeant } from './meant.ts';
-import { printable, show } from './print.ts';
-import { aboutOf, resultOf, shapeOf } from './rows.ts';
+import { askAll, inOneList, operatorFor } from '../../../cli/operate/cells.ts';
+import { printable, show } from '../../../cli/operate/print.ts';
+import { aboutOf, resultOf, shapeOf } from '../../../cli/operate/rows.ts';
+import { oneMeant } from '../../search/commands.ts';
+import type { Delivery } from '../operations.ts';
 
 export const listDeliveriesCommand = (): Command =>
   new Command('list')

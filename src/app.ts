@@ -41,7 +41,7 @@ for (const reader of declared('reader'))
   app.use((c, next) => {
     const isNewest = /\bno-cache\b/i.test(c.req.header('cache-control') ?? '');
     const behind = (work: Promise<unknown>) => c.executionCtx.waitUntil(work);
-    c.set('reader', reader(c.env, isNewest, behind));
+    c.set('reader', () => reader(c.env, isNewest, behind));
     return next();
   });
 

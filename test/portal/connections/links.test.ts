@@ -108,7 +108,6 @@ it('whoever has a connect link withdraws consent and credential by it', async ()
   expect(page).not.toMatch(/Replace the|Pull now|Pause|Resume/);
   const overview = await ann.page('/portal');
   expect(overview.all('#connections-and-webhooks-with-problems')).toEqual([]);
-  expect(overview.text).not.toContain('need attention');
   expect((await operator.get(`/operator/connections/${id}/pull`)).data).toMatchObject({
     ...{ state: 'refused', isWithdrawn: true },
   });

@@ -42,7 +42,7 @@ export const authenticate = (scope: Scope) =>
       throw new Refusal({ kind: 'unauthenticated' });
     const { id: tokenId, accountId, connection, connectionIds, readOnly } = token;
     const scoped = { connectionId: connection?.connectionId, connectionIds, readOnly }; // D1 compares it
-    const caller: TokenCaller = { tokenId, accountId, ...scoped, reader: c.get('reader') };
+    const caller: TokenCaller = { tokenId, accountId, ...scoped, reader: c.get('reader')?.() };
     const check = () => asCaller(c.env, caller, () => []);
     const isScope = scope === (connection ? 'ingest' : 'api');
     if (!isScope || (readOnly && !/^(?:GET|HEAD)$/.test(c.req.method))) {

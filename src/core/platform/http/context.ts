@@ -14,7 +14,7 @@ export type App = {
     /** Set once the request is authenticated. */
     caller: Caller;
     /** How the lists of this request are read, where that is not as usual. */
-    reader?: Reader | undefined;
+    reader?: () => Reader | undefined;
     /** On `/ingest`: the number of records by result, for the log. */
     records?: { accepted: number; unchanged: number; rejected: number };
     /** In a router: the cell that was asked last. */

@@ -1,6 +1,5 @@
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Hono } from 'hono';
-import type { Owner } from '../core/accounts/owner-of.ts';
 import type { NewConnection } from '../core/fleet/connections.ts';
 import type { Reads } from '../core/fleet/service.ts';
 import type { BesidesCall } from '../core/ingest/call.ts';
@@ -10,6 +9,7 @@ import type { deletions } from '../core/platform/db/schema/jobs.ts';
 import type { App } from '../core/platform/http/context.ts';
 import type { Jobs, Starters } from '../core/platform/jobs/jobs.ts';
 import type { CoveredConnection } from '../core/webhooks/coverage.ts';
+import type { Owner } from './owner-of.ts';
 
 /**
  * What an extra adds to the service, where it meets the core. Each declares it in its `extra.ts`, whose first line names

@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { operatorIn } from '../core/accounts/accounts.ts';
-import { type Owner, operatorInOwner, owners } from '../core/accounts/owner-of.ts';
 import { partHeader } from '../core/platform/cells.ts';
 import { config } from '../core/platform/config.ts';
 import type { Slice } from '../core/platform/db/cursor.ts';
@@ -17,8 +16,9 @@ import {
   requestedSlice,
   SliceParameters,
 } from '../core/platform/http/requested-slice.ts';
-import type { Operation } from '../core/platform/operation.ts';
 import type { Extra } from '../extras/extra.ts';
+import type { Operation } from '../extras/operation.ts';
+import { type Owner, operatorInOwner, owners } from '../extras/owner-of.ts';
 import { declared } from '../extras.ts';
 import { operations } from './api/operations.ts';
 import { handlers } from './handlers.ts';

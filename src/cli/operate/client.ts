@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type * as v from 'valibot';
 import { cellHeader, cellsNamed } from '../../core/platform/cells.ts';
-import type { Operation } from '../../core/platform/operation.ts';
+import type { Operation } from '../../extras/operation.ts';
 import type { operations } from '../../operator/api/operations.ts';
 
 type Reasons = {

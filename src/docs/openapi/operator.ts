@@ -7,7 +7,7 @@ import {
 import { recordKinds } from '../../core/fleet/lists/registry.ts';
 import * as ingesting from '../../core/ingest/schema.ts';
 import { SliceParameters } from '../../core/platform/http/requested-slice.ts';
-import type { Operation as Declared } from '../../core/platform/operation.ts';
+import type { Operation as Declared } from '../../extras/operation.ts';
 import * as accounts from '../../operator/api/accounts.ts';
 import * as connections from '../../operator/api/connections.ts';
 import * as deletion from '../../operator/api/deletion.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../core/platform/address.ts';
 import { invalid } from '../../core/platform/errors.ts';
 import { AtMost, Name, parse } from '../../core/platform/fields.ts';
-import { described, id, time } from '../../core/platform/replies.ts';
+import { described, id, time } from '../replies.ts';
 
 export const maxChannels = 10;
 

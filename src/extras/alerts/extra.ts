@@ -1,6 +1,7 @@
 // Needs: delivery-log, filters, search
-import { ownerIn } from '../../core/accounts/owner-of.ts';
+
 import type { Extra } from '../extra.ts';
+import { ownerIn } from '../owner-of.ts';
 import { alertsAreDue, sendAlerts } from './alerts.ts';
 import { handlers } from './handlers.ts';
 import { recordAlertsAreDue, sendRecordAlerts } from './records.ts';

@@ -1,5 +1,5 @@
 import { config } from '../../core/platform/config.ts';
-import type { Handlers } from '../../core/platform/handlers.ts';
+import type { Handlers } from '../handlers.ts';
 import { parseChannel } from './channel-input.ts';
 import { findChannel, listChannels, removeChannel, saveChannel, testChannel } from './channels.ts';
 import type { operations } from './operations.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { Operation } from '../../core/platform/operation.ts';
 import { Filters } from '../filters/filters.ts';
+import type { Operation } from '../operation.ts';
 import { Channel, ChannelInput } from './channel-input.ts';
 
 /** Without levels it is not notified of accidents, and without a risk not of safety events. */

@@ -1,4 +1,4 @@
-import type { Handlers } from '../../core/platform/handlers.ts';
+import type { Handlers } from '../handlers.ts';
 import { dayOf, type Part } from './bucket.ts';
 import type { operations } from './operations.ts';
 import { repairDay } from './remove.ts';

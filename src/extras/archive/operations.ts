@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { archiveKinds } from '../../core/fleet/lists/registry.ts';
-import type { Operation } from '../../core/platform/operation.ts';
-import { count } from '../../core/platform/replies.ts';
+import type { Operation } from '../operation.ts';
+import { count } from '../replies.ts';
 
 /** A day in the archive; `apply` repairs its catalog instead of only comparing. */
 export const ArchiveRepair = v.object({

@@ -1,10 +1,10 @@
 import { operatorIn } from '../../core/accounts/accounts.ts';
-import { operatorInOwner, owners } from '../../core/accounts/owner-of.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
 import { invalid } from '../../core/platform/errors.ts';
-import type { Handlers } from '../../core/platform/handlers.ts';
 import { setPaused, setReceiverLimits } from '../../core/webhooks/service.ts';
 import { filtersOf } from '../filters/option.ts';
+import type { Handlers } from '../handlers.ts';
+import { operatorInOwner, owners } from '../owner-of.ts';
 import { findDelivery, listDeliveries, locateDelivery } from './find.ts';
 import { findDeliveries } from './find-deliveries.ts';
 import type { operations } from './operations.ts';

@@ -1,7 +1,5 @@
 import * as v from 'valibot';
 import { limitUpTo, TimeOrDay } from '../../core/platform/fields.ts';
-import { type Operation, Uuid, wholeNumber } from '../../core/platform/operation.ts';
-import { count, countUpTo, described, id, time } from '../../core/platform/replies.ts';
 import {
   maxCallsPerSecond,
   maxReplayedPerCall,
@@ -14,6 +12,8 @@ import {
   notificationTypes,
 } from '../../core/webhooks/notifications/types.ts';
 import { FiltersOutput } from '../filters/filters.ts';
+import { type Operation, Uuid, wholeNumber } from '../operation.ts';
+import { count, countUpTo, described, id, time } from '../replies.ts';
 
 const callLimit = v.nullable(v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1 })));
 

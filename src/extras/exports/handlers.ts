@@ -1,5 +1,5 @@
 import { timestamp } from '../../core/platform/fields.ts';
-import type { Handlers } from '../../core/platform/handlers.ts';
+import type { Handlers } from '../handlers.ts';
 import { listExports, operators, requestExport } from './exports.ts';
 import type { operations } from './operations.ts';
 

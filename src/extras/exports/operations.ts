@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { TimeOrDay } from '../../core/platform/fields.ts';
-import type { Operation } from '../../core/platform/operation.ts';
-import { count, id, time } from '../../core/platform/replies.ts';
+import type { Operation } from '../operation.ts';
+import { count, id, time } from '../replies.ts';
 
 const listNames = lists.map(({ list }) => list.path.slice(1));
 const ListName = v.pipe(

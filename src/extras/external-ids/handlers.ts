@@ -1,4 +1,4 @@
-import type { Handlers } from '../../core/platform/handlers.ts';
+import type { Handlers } from '../handlers.ts';
 import { setVehicleExternalId } from './external-ids.ts';
 import type { operations } from './operations.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ExternalIdInput } from '../../core/fleet/lists/resource.ts';
-import type { Operation } from '../../core/platform/operation.ts';
-import { id } from '../../core/platform/replies.ts';
+import type { Operation } from '../operation.ts';
+import { id } from '../replies.ts';
 
 export const VehicleChange = v.object(ExternalIdInput.entries);
 

@@ -1,6 +1,7 @@
 // Needs: activity, alerts, evidence
-import { ownerIn } from '../../core/accounts/owner-of.ts';
+
 import type { Extra } from '../extra.ts';
+import { ownerIn } from '../owner-of.ts';
 import { connectIfPulled } from './connect.ts';
 import { handlers } from './handlers.ts';
 import { healthAlertsAreDue, notifyOfSilence, sendHealthAlerts } from './health-alerts.ts';

@@ -1,6 +1,6 @@
 import type { Caller } from '../../core/platform/db/guard.ts';
 import { invalid } from '../../core/platform/errors.ts';
-import type { Handlers } from '../../core/platform/handlers.ts';
+import type { Handlers } from '../handlers.ts';
 import { pausePull, pullNow, replaceCredential, resumePull, setWebhookSecret } from './connect.ts';
 import { createLink, listLinks, revokeLink } from './links.ts';
 import type { operations } from './operations.ts';

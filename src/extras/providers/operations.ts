@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { AtMost, Name } from '../../core/platform/fields.ts';
-import type { Operation } from '../../core/platform/operation.ts';
-import { count, described, id, time } from '../../core/platform/replies.ts';
+import type { Operation } from '../operation.ts';
+import { count, described, id, time } from '../replies.ts';
 import { feedNames } from './connector.ts';
 
 const Credential = v.pipe(v.string(), AtMost(4000));

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { type Operation, Uuid } from '../../core/platform/operation.ts';
-import { described, id } from '../../core/platform/replies.ts';
+import { type Operation, Uuid } from '../operation.ts';
+import { described, id } from '../replies.ts';
 
 export const FoundItem = v.object({
   id,

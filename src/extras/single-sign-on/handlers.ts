@@ -1,4 +1,4 @@
-import type { Handlers } from '../../core/platform/handlers.ts';
+import type { Handlers } from '../handlers.ts';
 import type { operations } from './operations.ts';
 import { turnOffSingleSignOn } from './single-sign-on.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { Operation } from '../../core/platform/operation.ts';
-import { described } from '../../core/platform/replies.ts';
+import type { Operation } from '../operation.ts';
+import { described } from '../replies.ts';
 
 export const ProviderOff = v.object({
   domains: described(v.array(v.string()), 'Those whose people had to use the provider.'),

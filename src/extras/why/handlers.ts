@@ -1,5 +1,5 @@
 import { invalid } from '../../core/platform/errors.ts';
-import type { Handlers } from '../../core/platform/handlers.ts';
+import type { Handlers } from '../handlers.ts';
 import { explain } from './explain.ts';
 import type { operations } from './operations.ts';
 

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { limitUpTo, TimeOrDay } from '../../core/platform/fields.ts';
-import { type Operation, Uuid } from '../../core/platform/operation.ts';
-import { count, described, id, time } from '../../core/platform/replies.ts';
 import { statuses } from '../../core/webhooks/deliveries/policy.ts';
 import { AttemptEntry } from '../delivery-log/operations.ts';
+import { type Operation, Uuid } from '../operation.ts';
+import { count, described, id, time } from '../replies.ts';
 
 const webhook = { webhookId: id, name: v.nullable(v.string()), url: v.string() };
 

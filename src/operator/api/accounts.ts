@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { AuditEntry } from '../../core/accounts/audit/entry.ts';
 import { SomeConnections } from '../../core/accounts/tokens/connections.ts';
 import { EvidenceDays } from '../../core/fleet/lists/field-objects.ts';
+import { auditLog } from '../../core/platform/db/schema/accounts.ts';
 import { Email, Line, Name, TimeOrDay } from '../../core/platform/fields.ts';
-import { type Operation, Uuid, wholeNumber } from '../../core/platform/operation.ts';
 import { rateLimits, tokenLimiters } from '../../core/platform/rate-limits.ts';
-import { count, described, id, time } from '../../core/platform/replies.ts';
 import { roles } from '../../core/platform/roles.ts';
+import { type Operation, Uuid, wholeNumber } from '../../extras/operation.ts';
+import { count, described, id, time } from '../../extras/replies.ts';
 
 export const NewAccount = v.object({ name: Name });
 
@@ -54,7 +54,25 @@ export const Account = v.object({
   ),
 });
 
-export { AuditEntry };
+const { actor, action, subject } = auditLog;
+
+/** An entry of the audit log, with names as they were then. */
+export const AuditEntry = v.object({
+  at: time,
+  accountId: id,
+  account: described(v.optional(v.nullable(v.string())), 'Its name, in the log of all accounts.'),
+  actor: v.picklist(actor.enumValues),
+  actorId: v.nullable(id),
+  actorName: v.nullable(v.string()),
+  action: v.picklist(action.enumValues),
+  subject: v.picklist(subject.enumValues),
+  subjectId: id,
+  subjectName: v.nullable(v.string()),
+  fields: described(
+    v.array(v.string()),
+    'The fields that were changed; of a person, `role: ` and the new role.',
+  ),
+});
 
 export const NewToken = v.object({
   name: Name,

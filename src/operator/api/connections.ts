@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { IncidentTypeMap } from '../../core/fleet/incidents/map.ts';
 import { ExternalIdInput } from '../../core/fleet/lists/resource.ts';
 import { Name, TextLists } from '../../core/platform/fields.ts';
-import type { Operation } from '../../core/platform/operation.ts';
-import { described, id, time } from '../../core/platform/replies.ts';
+import type { Operation } from '../../extras/operation.ts';
 import { pulledConnection } from '../../extras/providers/operations.ts';
+import { described, id, time } from '../../extras/replies.ts';
 
 /** With a credential, the connection pulls from its provider, which must be built in. */
 export const NewConnection = v.object({

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import type { Operation } from '../../core/platform/operation.ts';
-import { count, described, id, time } from '../../core/platform/replies.ts';
+import type { Operation } from '../../extras/operation.ts';
+import { count, described, id, time } from '../../extras/replies.ts';
 
 /** The name must match, so that nobody deletes the wrong account by its id. */
 export const AccountDeletion = v.object({ name: v.string(), now: v.optional(v.boolean(), false) });

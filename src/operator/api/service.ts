@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { EmailAddress } from '../../core/platform/fields.ts';
-import type { Operation } from '../../core/platform/operation.ts';
-import { count, countUpTo, described, id, time } from '../../core/platform/replies.ts';
 import { accidentLevels } from '../../core/webhooks/notifications/types.ts';
+import type { Operation } from '../../extras/operation.ts';
+import { count, countUpTo, described, id, time } from '../../extras/replies.ts';
 import { maxAccountsCounted, maxFailedCounted, maxPendingCounted } from './counted.ts';
 
 export const Health = v.object({

@@ -1,7 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/database.ts';
 import type { Caller } from '../../platform/db/guard.ts';
-import type { Action, Subject } from './entry.ts';
+import type { auditLog } from '../../platform/db/schema/accounts.ts';
+
+type Action = (typeof auditLog.$inferSelect)['action'];
+type Subject = (typeof auditLog.$inferSelect)['subject'];
 
 const subjectOf = (subject: Subject) => sql`${subject}`;
 

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
-import type { Slice, SliceQuery } from './db/cursor.ts';
-import type { Caller } from './db/guard.ts';
+import type { Slice, SliceQuery } from '../core/platform/db/cursor.ts';
+import type { Caller } from '../core/platform/db/guard.ts';
 import type { Operation } from './operation.ts';
 
 /** Returns the input of the reply's schema, undefined for an unknown id, or a response. */

@@ -1,14 +1,14 @@
 import { eq, sql } from 'drizzle-orm';
-import { type Database, type Statement, transaction } from '../platform/db/database.ts';
-import type { Caller } from '../platform/db/guard.ts';
-import { connections, tokens } from '../platform/db/schema/accounts.ts';
-import { drivers, erasedDrivers, vehicles } from '../platform/db/schema/fleet.ts';
-import type { AccountTable } from '../platform/db/schema/types.ts';
-import { deliveries, webhooks } from '../platform/db/schema/webhooks.ts';
-import { openDatabase } from '../platform/db/system.ts';
-import { invalid } from '../platform/errors.ts';
-import type { CoreList } from '../platform/handlers.ts';
-import { deletedAccountId, operatorIn } from './accounts.ts';
+import { deletedAccountId, operatorIn } from '../core/accounts/accounts.ts';
+import { type Database, type Statement, transaction } from '../core/platform/db/database.ts';
+import type { Caller } from '../core/platform/db/guard.ts';
+import { connections, tokens } from '../core/platform/db/schema/accounts.ts';
+import { drivers, erasedDrivers, vehicles } from '../core/platform/db/schema/fleet.ts';
+import type { AccountTable } from '../core/platform/db/schema/types.ts';
+import { deliveries, webhooks } from '../core/platform/db/schema/webhooks.ts';
+import { openDatabase } from '../core/platform/db/system.ts';
+import { invalid } from '../core/platform/errors.ts';
+import type { CoreList } from './handlers.ts';
 
 /** What an id in an operator's path names, and how to find the account that owns it. */
 export type Owner = {

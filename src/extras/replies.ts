@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { timestamp } from './fields.ts';
+import { timestamp } from '../core/platform/fields.ts';
 
 /* What operators' replies are made of: services have a schema's input, and clients get its output. */
 

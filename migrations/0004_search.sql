@@ -1,5 +1,5 @@
 -- What people look for by its beginning, as search_keys has it: the names of vehicles and drivers, in the order of the
--- alphabet, and as words the same from a further word on, and licence plates. Kept by triggers, which write only what
+-- alphabet and of their numbers, and as words the same as people type it, from each word on, and licence plates. Kept by triggers, which write only what
 -- has changed: an index over columns would be written each time that a vehicle moves. A full-text index would be a
 -- virtual table, and D1 exports no database that has one.
 create table names (

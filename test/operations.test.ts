@@ -244,7 +244,7 @@ it.each([
   expectCost(cost, { trips: 1, written: 0, queued: 0, read: 11 * 500 + 20 });
 });
 
-it('a new vehicle or driver is also a row for each word of its name and its plate', async () => {
+it('a new vehicle or driver is also a row for each word of its name and its plate, and one for numbers', async () => {
   const written = async (record: object) => {
     await othersRest();
     return (await send(record)).cost.written - 1; // the change feed's
@@ -252,12 +252,12 @@ it('a new vehicle or driver is also a row for each word of its name and its plat
   const [indexesOfVehicle, indexesOfDriver] = [2, 2];
   await send(driver()); // the hour's note of the key's use
   expect(await written(vehicle({ name: '7', licensePlate: 'ABC-1234' }))).toBe(
-    1 + indexesOfVehicle + 1 + 1,
+    1 + indexesOfVehicle + 2 + 1,
   );
   expect(await written(driver({ sourceId: 'd', name: 'Jane Doe' }))).toBe(1 + indexesOfDriver + 2);
   const long = Array.from({ length: 40 }, (_, i) => `w${i}`).join(' ');
   expect(await written(driver({ sourceId: 'long', name: long }))).toBe(
-    1 + indexesOfDriver + maxWords,
+    1 + indexesOfDriver + maxWords + 1,
   );
 });
 

@@ -17,9 +17,9 @@ export type Connection = typeof connections.$inferSelect;
 
 export const maxConnectionsListed = 1000;
 
-/** The account's first connections, oldest first, at most 1,000. */
+/** The account's first connections, at most 1,000, by name. */
 export const listConnections = async (env: Env, caller: Caller): Promise<Connection[]> =>
-  (await sliceConnections(env, caller, { limit: maxConnectionsListed })).items;
+  (await sliceConnections(env, caller, { limit: maxConnectionsListed })).items.sort(byName);
 
 /** A slice of the account's connections, oldest first. */
 export async function sliceConnections(
@@ -216,6 +216,12 @@ function recordConnection(
 /** A connection's name, otherwise its provider. */
 export const connectionName = ({ name, tsp }: Pick<Connection, 'name' | 'tsp'>): string =>
   name ?? tsp;
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** Orders connections by name, and numbers as people count: 1, 2, 10. */
+export const byName = (a: Connection, b: Connection): number =>
+  collator.compare(connectionName(a), connectionName(b));
 
 /** A provider's name for people, unless one is given: "Acme" for "acme". */
 const providerName = (provider: string): string =>

@@ -1,4 +1,5 @@
 import {
+  byName,
   type Connection,
   connectionName,
   findConnection,
@@ -54,7 +55,7 @@ type Listed = {
   health: ConnectionHealth;
 };
 
-/** The connections, those with problems first. */
+/** The connections, of each page those with problems first, then by name. Pages go on from the oldest. */
 export async function list(c: Context) {
   const { items, pages } = await sliceOn(
     c,
@@ -103,7 +104,9 @@ async function readConnections(...asked: Parameters<typeof sliceConnections>) {
     const health = healthOf(connection, pull, Boolean(known?.arrivedAt));
     return { connection, activity: known, pull, health };
   });
-  return { ...slice, items: items.toSorted((a, b) => b.health.urgency - a.health.urgency) };
+  const order = (a: Listed, b: Listed) =>
+    b.health.urgency - a.health.urgency || byName(a.connection, b.connection);
+  return { ...slice, items: items.toSorted(order) };
 }
 
 const AddConnection = () => (

@@ -17,12 +17,6 @@ import { type Column, Pager, Table, TablePanel } from '../ui/table.tsx';
 
 const perPage = 50;
 
-const collator = new Intl.Collator('en', { numeric: true });
-
-/** The order in which people count: 1, 2, 10. */
-const byNumbers = (a: { name: string }, b: { name: string }): number =>
-  collator.compare(a.name, b.name);
-
 type Kind = 'vehicle' | 'driver';
 
 const kinds: { [K in Kind]: { icon: IconName; hint: string; columns: Column<NamedItem<K>>[] } } = {
@@ -53,9 +47,7 @@ export async function pageByName<K extends Kind, Row>(
         limit: perPage,
       });
   const isPart = q !== '' || after !== '';
-  // What goes on is in the order of the index.
-  const isWhole = !next && after === '' && items.length <= perPage;
-  const shown = isWhole ? items.toSorted(byNumbers) : items.slice(0, perPage);
+  const shown = items.slice(0, perPage);
   return page(
     c,
     {
@@ -159,7 +151,7 @@ function Results<K extends Kind>(props: { kind: K; items: NamedItem<K>[]; q: str
       side={items.length > maxFound && <a href={addressOf(`/portal/${many}`, { q })}>Show more</a>}
       stacked
       columns={kinds[kind].columns}
-      items={items.slice(0, maxFound).sort(byNumbers)}
+      items={items.slice(0, maxFound)}
     />
   );
 }

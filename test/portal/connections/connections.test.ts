@@ -3,6 +3,20 @@ import { signIn } from '../../support/portal.ts';
 import { accident, safetyEvent, vehicle } from '../../support/records.ts';
 import { operator, world } from '../../support/world.ts';
 
+it('connections are by name, and their numbers as people count', async () => {
+  const us = await world({ providers: ['motive', 'samsara', 'acme'] });
+  const names = ['Depot 10', 'depot 2', 'Depot 1'];
+  for (const [i, name] of names.entries())
+    await operator.patch(`/operator/connections/${us.connections[i]?.id}`, { name });
+  const { page } = await signIn(us);
+  const ordered = ['Depot 1', 'depot 2', 'Depot 10'];
+  expect((await page('/portal/connections')).textAt('a.cover')).toEqual(ordered);
+  expect((await page('/portal/events')).textAt('select[name=connection] option')).toEqual([
+    'All',
+    ...ordered,
+  ]);
+});
+
 it('the list has the worst connections first, and each page counts what came in', async () => {
   const us = await world({ providers: ['motive', 'samsara', 'acme'] });
   const { textAt } = await signIn(us);

@@ -44,7 +44,7 @@ const idOf = (table: string, sourceId: string) =>
 const foundAt = async (q: string) =>
   (await get(`/portal/search?${new URLSearchParams({ q })}`)).headers.get('location');
 
-it('lists that fit on a page have vehicles and drivers in the order of their numbers', async () => {
+it('lists have vehicles and drivers by name', async () => {
   expect(await named('/portal/vehicles')).toEqual(['truck 2', 'Truck 10', 'Van 1']);
   expect(await named('/portal/drivers')).toEqual(['ann', 'Ann Lee', 'Bob']);
 });
@@ -59,20 +59,22 @@ it('lists find vehicles by any word of a name, a plate in any form, or a whole V
   expect(await named('/portal/drivers?q=ann')).toEqual(['ann', 'Ann Lee']);
 });
 
-it('lists go on after a page, and read no more rows in a large account', async () => {
+it('lists go on after a page in the order of numbers, and read no more rows in a large account', async () => {
   const them = await world();
   const { page } = await signIn(them);
   await addRows('vehicles', 20_000, (i) => ({
     ...{ account_id: them.accountId, connection_id: them.connection.id, source_id: String(i) },
     ...{
-      name: `Truck ${String(i).padStart(5, '0')}`,
+      name: `Truck ${20_000 - i}`,
       status: 'active',
       created_at: 1,
       updated_at: 1,
     },
   }));
-  const [next = ''] = (await page('/portal/vehicles')).links('Next');
-  expect((await page(next)).textAt('a.cover').slice(0, 2)).toEqual(['Truck 00050', 'Truck 00051']);
+  const first = await page('/portal/vehicles');
+  const [next = ''] = first.links('Next');
+  const listed = [...first.textAt('a.cover'), ...(await page(next)).textAt('a.cover')];
+  expect(listed).toEqual(Array.from({ length: 100 }, (_, i) => `Truck ${i + 1}`));
   const caller = { accountId: them.accountId, operator: true } as const;
   const [list, found] = [metered(), metered()];
   await listByName(list.env, caller, 'vehicle', { after: next.split('=')[1], limit: 50 });

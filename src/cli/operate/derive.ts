@@ -4,12 +4,23 @@ import { text } from 'node:stream/consumers';
 import { Command, Option } from 'commander';
 import { root } from '../project/paths.ts';
 import { askAll, inOneList, type OfCell, operatorFor } from './cells.ts';
-import { ApiError, type Call } from './client.ts';
-import { show } from './print.ts';
-import { shapeOf } from './rows.ts';
+import { ApiError, type Call, type Data } from './client.ts';
+import { eachAs, show } from './print.ts';
 
-/** A command that makes one call. Fields that are not in its usage or `fixed` are options. */
-export type Derived = [usage: string, call: Call, fixed?: object, description?: string];
+/** Makes a command for the group in which it is declared. */
+export type MakeCommand = (group: string) => Command;
+
+/** Commands by what they are about, which is '' for those of the tool itself. Extras add to them. */
+export type Groups = { [name: string]: { about?: string; commands: MakeCommand[] } };
+
+type Particulars<C extends Call> = {
+  /** The body, if nobody chooses it. */
+  fixed?: object;
+  /** What it does, if not what the API says of the call. */
+  description?: string;
+  /** What people see of the reply, or of each item of a list; `--json` has everything. */
+  shown?: Data<C> extends (infer Item)[] ? (item: Item) => object : (thing: Data<C>) => object;
+};
 
 type Schema = {
   $ref?: string;
@@ -66,48 +77,57 @@ const secrets = ['credential', 'secret', 'url'];
 /** Lists of all accounts: all cells are asked. */
 const ofEverybody: Call[] = ['GET /accounts', 'GET /deletions'];
 
-/** Makes the command from the API's document. */
-export function derived(group: string, [usage, call, fixed, description]: Derived): Command {
-  const [name = '', ...named] = usage.replace(/[<>]/g, '').split(' ');
-  const [method = '', path = ''] = call.split(' ');
-  const operation =
-    document.paths[`/operator${path.replace(/:(\w+)/g, '{$1}')}`]?.[method.toLowerCase()];
-  if (!operation) throw new Error(`${call} is not documented`);
-  const command = new Command(name).description(description ?? operation.summary);
-  const owner = /^\/([\w-]+)s\/:id/.exec(path)?.[1];
-  const isWithin = path.endsWith(`/${group}s`);
-  if (owner && isWithin) command.requiredOption(`--${owner} <id>`, `id of the ${owner}`);
-  else if (owner) command.argument('<id>', `id of the ${owner}`);
-  const fields = fieldsOf(operation);
-  for (const field of named) {
-    const declared = fields.find(({ name }) => name === field);
-    command.argument(`<${field}>`, declared?.schema.description ?? '');
-  }
-  const others = fields.filter((field) => !fixed && !named.includes(field.name));
-  const options = new Map(others.map((field) => [field.name, optionOf(field)]));
-  for (const option of options.values()) command.addOption(option);
-  return command.action(async () => {
-    const { registeredArguments, processedArgs } = command;
-    const args = new Map(registeredArguments.map((one, at) => [one.name(), processedArgs[at]]));
-    const chosen = command.opts();
-    const body: { [name: string]: unknown } = { ...fixed };
-    for (const { name, schema } of fields) {
-      const option = options.get(name)?.attributeName();
-      const value = option ? chosen[option] : args.get(name);
-      if (value !== undefined) body[name] = await typedValue(name, schema, value);
+/** A command that makes one call, from the API's document. Fields that are not in its usage or `fixed` are options. */
+export const derived =
+  <C extends Call>(
+    usage: string,
+    call: C,
+    { fixed, description, shown }: Particulars<C> = {},
+  ): MakeCommand =>
+  (group) => {
+    const [name = '', ...named] = usage.replace(/[<>]/g, '').split(' ');
+    const [method = '', path = ''] = call.split(' ');
+    const operation =
+      document.paths[`/operator${path.replace(/:(\w+)/g, '{$1}')}`]?.[method.toLowerCase()];
+    if (!operation) throw new Error(`${call} is not documented`);
+    const command = new Command(name).description(description ?? operation.summary);
+    const owner = /^\/([\w-]+)s\/:id/.exec(path)?.[1];
+    const isWithin = path.endsWith(`/${group}s`);
+    if (owner && isWithin) command.requiredOption(`--${owner} <id>`, `id of the ${owner}`);
+    else if (owner) command.argument('<id>', `id of the ${owner}`);
+    const fields = fieldsOf(operation);
+    for (const field of named) {
+      const declared = fields.find(({ name }) => name === field);
+      command.argument(`<${field}>`, declared?.schema.description ?? '');
     }
-    const id = args.get('id') ?? (owner && chosen[new Option(`--${owner}`).attributeName()]);
-    const asked = {
-      ...(id !== undefined && { id }),
-      [operation.requestBody ? 'body' : 'query']: body,
-    };
-    const request = [asked] as never[] as [never]; // as the document says
-    if (!ofEverybody.includes(call))
-      return show(command, await operatorFor(command).call(call, ...request), shapeOf(call));
-    const lists = (await askAll(command, call, ...request)) as OfCell<object[]>[];
-    show(command, inOneList(lists), shapeOf(call));
-  });
-}
+    const others = fields.filter((field) => !fixed && !named.includes(field.name));
+    const options = new Map(others.map((field) => [field.name, optionOf(field)]));
+    for (const option of options.values()) command.addOption(option);
+    return command.action(async () => {
+      const { registeredArguments, processedArgs } = command;
+      const args = new Map(registeredArguments.map((one, at) => [one.name(), processedArgs[at]]));
+      const chosen = command.opts();
+      const body: { [name: string]: unknown } = { ...fixed };
+      for (const { name, schema } of fields) {
+        const option = options.get(name)?.attributeName();
+        const value = option ? chosen[option] : args.get(name);
+        if (value !== undefined) body[name] = await typedValue(name, schema, value);
+      }
+      const id = args.get('id') ?? (owner && chosen[new Option(`--${owner}`).attributeName()]);
+      const asked = {
+        ...(id !== undefined && { id }),
+        [operation.requestBody ? 'body' : 'query']: body,
+      };
+      const request = [asked] as never[] as [never]; // as the document says
+      const shape = (shown ?? ((thing) => thing)) as (thing: object) => object; // of this call
+      if (ofEverybody.includes(call)) {
+        const lists = (await askAll(command, call, ...request)) as OfCell<object[]>[];
+        return show(command, inOneList(lists), eachAs(shape));
+      }
+      const found: object = await operatorFor(command).call(call, ...request);
+      show(command, found, () => (Array.isArray(found) ? eachAs(shape)(found) : shape(found)));
+    });
+  };
 
 /** The fields of a request's body or query. */
 function fieldsOf({ parameters = [], requestBody }: Operation): Field[] {

@@ -1,9 +1,10 @@
 import { Command } from 'commander';
+import type { InferOutput } from 'valibot';
+import type { AuditEntry } from '../../operator/api/accounts.ts';
 import { askAll, inOneList, operatorFor } from './cells.ts';
 import { ApiError } from './client.ts';
 import { wholeNumber } from './context.ts';
-import { show } from './print.ts';
-import { shapeOf } from './rows.ts';
+import { eachAs, show } from './print.ts';
 
 export const removeUserCommand = (): Command =>
   new Command('remove')
@@ -32,5 +33,10 @@ export const auditCommand = (): Command =>
         ? await operatorFor(command).call('GET /accounts/:id/audit', { id, query })
         : inOneList(await askAll(command, 'GET /audit', { query }));
       const newest = entries.sort((a, b) => Date.parse(b.at) - Date.parse(a.at)).slice(0, limit);
-      show(command, newest, shapeOf('GET /audit'));
+      show(command, newest, eachAs(entryOf));
     });
+
+const entryOf = ({ at, account, actor, actorName, ...entry }: InferOutput<typeof AuditEntry>) => {
+  const toWhat = [entry.subjectName ?? entry.subjectId, ...entry.fields];
+  return { at, account, who: actorName ?? actor, did: `${entry.action} ${entry.subject}`, toWhat };
+};

@@ -12,6 +12,12 @@ export function show<Found>(
   console.log(json ? printableJson(found) : inText(shape(found)));
 }
 
+/** What people see of a list's items, with their cells, if there are several. */
+export const eachAs =
+  <Item extends object>(shape: (item: Item) => object) =>
+  (items: (Item & { cell?: string })[]): object[] =>
+    items.map((item) => ({ ...(item.cell && { cell: item.cell }), ...shape(item) }));
+
 /** A list as a table; a thing as its fields, with a table for each list in it; a value as it is. */
 export function inText(found: unknown): string {
   if (Array.isArray(found) && !found.some(hasLists)) return listInText(found);

@@ -4,11 +4,12 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import { operatorFor } from '../../cli/operate/cells.ts';
 import { ApiError, insist } from '../../cli/operate/client.ts';
+import type { Groups } from '../../cli/operate/derive.ts';
 import { show } from '../../cli/operate/print.ts';
 
 const maxTries = 6;
 
-export const exportCommand = (): Command =>
+const exportCommand = (): Command =>
   new Command('export')
     .description("Export an account's lists as files, each with all connections")
     .requiredOption('--account <id>', 'account to export')
@@ -48,3 +49,5 @@ export const exportCommand = (): Command =>
       }
       show(command, found.files);
     });
+
+export const commands: Groups = { '': { commands: [exportCommand] } };

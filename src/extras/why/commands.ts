@@ -1,13 +1,15 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { askAll, inOneList } from '../../cli/operate/cells.ts';
 import { wholeNumber } from '../../cli/operate/context.ts';
+import type { Groups } from '../../cli/operate/derive.ts';
 import { show } from '../../cli/operate/print.ts';
-import { aboutOf, resultOf, webhookIn } from '../../cli/operate/rows.ts';
-import { minuteMs } from '../../core/platform/durations.ts';
-import { oneMeant, timeSaid } from '../search/commands.ts';
+import { resultOf } from '../../cli/operate/rows.ts';
+import { dayMs, minuteMs } from '../../core/platform/durations.ts';
+import { aboutOf, webhookIn } from '../delivery-log/commands/rows.ts';
+import { oneMeant } from '../search/commands.ts';
 import type { WhyIncident } from './operations.ts';
 
-export const whyCommand = (): Command =>
+const whyCommand = (): Command =>
   new Command('why')
     .description(
       'Show what came in around a time, who was notified of it, and why a webhook was not',
@@ -90,3 +92,20 @@ function lineOf({
     })),
   };
 }
+
+/** A time as people say it: 14:05 is the last one here; with a day it is also of here, unless it says its zone. */
+export function timeSaid(text: string, now = Date.now()): number {
+  const clock = /^(\d{1,2}):(\d\d)$/.exec(text);
+  const today = new Date(now);
+  if (clock) today.setHours(Number(clock[1]), Number(clock[2]), 0, 0);
+  const day = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  const at = clock ? today.getTime() : day;
+  const isTime = clock ? Number(clock[1]) < 24 && Number(clock[2]) < 60 : !Number.isNaN(at);
+  if (!isTime)
+    throw new InvalidArgumentError(
+      'It must be a time, such as 14:05, "2026-11-20 14:05" or 2026-11-20T14:05:00Z.',
+    );
+  return clock && at > now + minuteMs ? at - dayMs : at;
+}
+
+export const commands: Groups = { '': { commands: [whyCommand] } };

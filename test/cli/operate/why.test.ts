@@ -1,4 +1,4 @@
-import { timeSaid } from '../../../src/extras/search/commands.ts';
+import { timeSaid } from '../../../src/extras/why/commands.ts';
 import { fakeService } from '../../support/node/fake-service.ts';
 import { fleet } from '../../support/node/journey.ts';
 

@@ -1,10 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
+import type { InferOutput } from 'valibot';
 import { askAll, inOneList, operatorFor } from '../../../cli/operate/cells.ts';
-import { printable, show } from '../../../cli/operate/print.ts';
-import { aboutOf, resultOf, shapeOf } from '../../../cli/operate/rows.ts';
+import { eachAs, printable, show } from '../../../cli/operate/print.ts';
+import { resultOf } from '../../../cli/operate/rows.ts';
 import { oneMeant } from '../../search/commands.ts';
-import type { Delivery } from '../operations.ts';
+import type { Delivery, FoundDelivery } from '../operations.ts';
+import { aboutOf, webhookIn } from './rows.ts';
 
 export const listDeliveriesCommand = (): Command =>
   new Command('list')
@@ -19,7 +21,7 @@ export const listDeliveriesCommand = (): Command =>
       const list = () => operatorFor(command).call('GET /deliveries', { query });
       const found = await list();
       if (follow) await watch(found, list);
-      else show(command, found, shapeOf('GET /deliveries'));
+      else show(command, found, eachAs(listed));
     });
 
 export const findDeliveriesCommand = (): Command =>
@@ -33,14 +35,37 @@ export const findDeliveriesCommand = (): Command =>
       const vehicleId = vehicle && (await oneMeant(command, 'vehicle', vehicle, account)).id;
       const query = { eventId: event, vin, vehicleId };
       const found = inOneList(await askAll(command, 'GET /deliveries/find', { query }));
-      show(command, found, shapeOf('GET /deliveries/find'));
+      show(command, found, eachAs(foundRow));
     });
+
+const listed = ({ id, level, status, attempts, log }: Delivery): object => {
+  return { id, about: aboutOf(level), status, attempts, lastResult: lastOf(log) };
+};
+
+const foundRow = ({
+  id,
+  account,
+  level,
+  status,
+  last,
+  createdAt,
+  ...webhook
+}: InferOutput<typeof FoundDelivery>): object => ({
+  at: last?.at ?? createdAt,
+  webhook: webhookIn(webhook),
+  account,
+  about: aboutOf(level),
+  status,
+  id,
+});
+
+const lastOf = (log: Delivery['log']): string | null => resultOf(log.at(-1) ?? null);
 
 async function watch(found: Delivery[], list: () => Promise<Delivery[]>): Promise<never> {
   const seen = new Map<string, string>();
   for (let deliveries = found; ; deliveries = await list()) {
     for (const { id, level, status, attempts, log } of deliveries.toReversed()) {
-      const state = `${status}  attempt ${attempts}  ${resultOf(log.at(-1) ?? null) ?? ''}`;
+      const state = `${status}  attempt ${attempts}  ${lastOf(log) ?? ''}`;
       if (seen.get(id) !== state) console.log(printable(`${id}  ${aboutOf(level)}  ${state}`));
       seen.set(id, state);
     }

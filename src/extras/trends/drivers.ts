@@ -1,6 +1,6 @@
 import { desc, sql } from 'drizzle-orm';
 import { type Database, jsonList } from '../../core/platform/db/database.ts';
-import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
+import { asCaller, type Caller, isReadOnly } from '../../core/platform/db/guard.ts';
 import { hasId } from '../../core/platform/db/has-id.ts';
 import { quarterMs } from '../../core/platform/durations.ts';
 import { countsOf, nowAndBefore, type Span } from './read.ts';
@@ -36,7 +36,7 @@ export async function driverFigures(
   of?: string[],
 ): Promise<Map<string, DriverFigures>> {
   const counted = (db: Database) => ({
-    recounted: recountLive(db, caller.accountId),
+    recounted: isReadOnly(caller) ? undefined : recountLive(db, caller.accountId),
     counted: selectMost(db, caller, span, of),
   });
   const first = of ? undefined : await asCaller(env, caller, counted);

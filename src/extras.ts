@@ -5,6 +5,7 @@ import { extra as archive } from './extras/archive/extra.ts';
 import { extra as changes } from './extras/changes/extra.ts';
 import { extra as connectorProblems } from './extras/connector-problems/extra.ts';
 import { extra as deliveryLog } from './extras/delivery-log/extra.ts';
+import { extra as dryRuns } from './extras/dry-runs/extra.ts';
 import { extra as evidence } from './extras/evidence/extra.ts';
 import { extra as exports } from './extras/exports/extra.ts';
 import { extra as externalIds } from './extras/external-ids/extra.ts';
@@ -28,6 +29,7 @@ export const extras: { [name: string]: Extra } = {
   changes,
   signing,
   deliveryLog,
+  dryRuns,
   externalIds,
   connectorProblems,
   replicas,

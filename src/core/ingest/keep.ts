@@ -2,7 +2,7 @@ import { getTableColumns, getTableName, type SQL, sql } from 'drizzle-orm';
 import { drivers } from '../fleet/lists/drivers.ts';
 import type { Field, Referable } from '../fleet/lists/field.ts';
 import { columnName } from '../fleet/lists/list.ts';
-import { columnList, type Database, type Statement } from '../platform/db/database.ts';
+import type { Database, Statement } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/schema/types.ts';
 
 /** How to store records of a kind, and the parents that each must have. */
@@ -14,7 +14,7 @@ export type Keeper = Upsert & {
 type KeptRow = { id: string; createdAt: number };
 
 /** What an upsert writes, and when. */
-export type Upsert = {
+type Upsert = {
   table: AccountTable;
   columns: string[];
   /** Those of the columns that a row which is there keeps. */
@@ -23,24 +23,6 @@ export type Upsert = {
   incoming: (rows: KeptRow[]) => SQL;
   /** SQL for whether a row of the table changes by one that is `excluded`. */
   differs: SQL;
-};
-
-/** SQL for the rows that an upsert would add or change, as they would be. `of`: where it finds those that are there. */
-export const changedBy = (
-  { table, columns, kept, incoming, differs }: Upsert,
-  rows: KeptRow[],
-  of: SQL,
-): SQL => {
-  const there = (name: string) => sql`${table}.${sql.identifier(name)}`;
-  const after = columns.map((name) =>
-    kept.includes(name)
-      ? sql`coalesce(${there(name)}, excluded.${sql.identifier(name)}) as ${sql.identifier(name)}`
-      : sql`excluded.${sql.identifier(name)}`,
-  );
-  return sql`(
-    with excluded (${columnList(columns)}) as (${incoming(rows)})
-    select ${sql.join(after, sql`, `)} from excluded left join ${of} on ${there('id')} = excluded.id
-    where ${there('id')} is null or (${differs}))`;
 };
 
 /** Prepares to store records, with what they copy from parents. Skips rows without a parent. */

@@ -15,7 +15,7 @@ export const ingestRoutes = (besides: BesidesCall = {}) =>
 
 export const largestBody = 1024 * 1024;
 
-async function handleIngest(c: Context, { evidence, noteCall }: BesidesCall) {
+async function handleIngest(c: Context, { noteCall, ...besides }: BesidesCall) {
   const { accountId, connection } = c.get('token');
   if (!connection) throw new Refusal({ kind: 'forbidden' });
   const body = parse(IngestBody, await readJson(c, largestBody));
@@ -23,7 +23,7 @@ async function handleIngest(c: Context, { evidence, noteCall }: BesidesCall) {
   const start = starter(c.env, c.executionCtx);
   const { warnings: found, ...outcome } = await ingest(c.env, c.get('caller'), source, body, {
     start,
-    ...(evidence && { evidence }),
+    ...besides,
   });
   if (!body.dryRun) c.set('records', { ...outcome, rejected: outcome.rejected.length });
   const warnings = warningsOf(connection, body.records, outcome.rejected, found);

@@ -2,13 +2,13 @@ import type { SQL } from 'drizzle-orm';
 import type { Source } from '../fleet/lists/record.ts';
 import { recordKinds } from '../fleet/lists/registry.ts';
 import type { Caller } from '../platform/db/guard.ts';
-import { Refusal } from '../platform/errors.ts';
+import { invalidField, Refusal } from '../platform/errors.ts';
 import { largeTransactions, othersAreActive, pauseAfterLarge } from '../platform/fair-queue.ts';
 import { partsOf } from '../platform/parts.ts';
 import { acceptRecords } from './accept.ts';
-import { rehearseRecords } from './dry-run.ts';
+import type { Rehearse } from './call.ts';
 import { whenOverQuota } from './quotas.ts';
-import type { Accepted, IngestOutcome, RecordWarning } from './schema.ts';
+import type { Accepted, IngestOutcome, RecordWarning, WouldNotify } from './schema.ts';
 import { doubtsAbout } from './warnings.ts';
 import { type Besides, type WrittenRecords, writeRecords } from './write.ts';
 
@@ -29,26 +29,28 @@ export type IngestCall = {
 /**
  * Stores up to 500 records of a connection in one transaction, and accidents in a second one; while other accounts
  * are active, in several. Work on new deliveries starts after each. A `dryRun` stores nothing.
- * @throws Refusal: unauthenticated, forbidden, rate limited, unavailable
+ * @throws Refusal: unauthenticated, forbidden, invalid, rate limited, unavailable
  */
 export async function ingest(
   env: Env,
   caller: Caller,
   source: Source,
   { records, notify, dryRun = false, isOfAccident = false }: IngestCall,
-  besides: Besides,
+  besides: Besides & { rehearse?: Rehearse },
 ): Promise<Omit<IngestOutcome, 'warnings'> & { warnings: RecordWarning[] }> {
+  const rehearse = dryRun ? (besides.rehearse ?? refuseDryRun()) : undefined;
   const { accepted, rejected, warnings } = acceptRecords(records);
   const hasAccident = isOfAccident || accepted.some(({ record }) => record.kind === 'accident');
   warnings.push(...(besides.evidence?.check(env, accepted) ?? []));
   warnings.push(...doubtsAbout(accepted, records, notify ? source.now : undefined));
-  const total: WrittenRecords = { changed: 0, rejected, warnings, heldBack: 0, wouldNotify: [] };
+  const total: WrittenRecords = { changed: 0, rejected, warnings, heldBack: 0 };
+  const wouldNotify: WouldNotify[] = [];
   // With its first part, all of a call is within the quotas, or none of it.
   let refused: SQL | undefined = whenOverQuota(caller.accountId, source.now, hasAccident);
   const write = async (part: Accepted[]) => {
     const options = { notify, refused };
-    if (dryRun) return rehearseRecords(env, caller, source, part, options, total);
-    await writeRecords(env, caller, source, part, options, total, besides);
+    if (rehearse) wouldNotify.push(...(await rehearse(env, caller, source, part, options, total)));
+    else await writeRecords(env, caller, source, part, options, total, besides);
     refused = undefined;
   };
   if (accepted.length <= fewRecords) await write(accepted);
@@ -61,7 +63,7 @@ export async function ingest(
     );
     if (!done) throw new Refusal({ kind: 'rate limited', retryAfter: 1 });
   }
-  const { changed, heldBack, wouldNotify } = total;
+  const { changed, heldBack } = total;
   const refusedPlaces = new Set(rejected.map(({ index }) => index));
   return {
     accepted: changed,
@@ -71,6 +73,10 @@ export async function ingest(
     warnings: warnings.filter(({ index }) => !refusedPlaces.has(index)),
     ...(dryRun && { wouldNotify: wouldNotify.sort((a, b) => a.index - b.index) }),
   };
+}
+
+function refuseDryRun(): never {
+  throw invalidField('dryRun', 'must be false');
 }
 
 /** In parts, those that others refer to first, with pauses, because other accounts are active. */

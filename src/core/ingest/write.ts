@@ -13,7 +13,7 @@ import { EVENT } from '../webhooks/notifications/types.ts';
 import { accidentsOf, type Decided, type EvidenceOfRecords, readKnown } from './accidents.ts';
 import { type Batch, batchesOf } from './batches.ts';
 import { missingAmong } from './keep.ts';
-import type { Accepted, RecordWarning, Rejection, WouldNotify } from './schema.ts';
+import type { Accepted, RecordWarning, Rejection } from './schema.ts';
 import { writeAccidents } from './write-accidents.ts';
 
 export type WrittenRecords = {
@@ -21,7 +21,6 @@ export type WrittenRecords = {
   rejected: Rejection[];
   warnings: RecordWarning[];
   heldBack: number;
-  wouldNotify: WouldNotify[];
 };
 
 export type WriteOptions = {

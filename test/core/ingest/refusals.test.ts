@@ -1,3 +1,6 @@
+import { env } from 'cloudflare:workers';
+import { operatorIn } from '../../../src/core/accounts/accounts.ts';
+import { ingest } from '../../../src/core/ingest/service.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { call, invalid, worldBefore } from '../../support/world.ts';
 
@@ -41,6 +44,17 @@ describe('a record is refused', () => {
     ['notify as text', { records: [vehicle()], notify: 'yes' }, 'notify must be true or false'],
   ])('with its whole call, for %s', async (_, body, message) => {
     expect(await us.connector.post('/ingest', body)).toMatchObject(invalid(message));
+  });
+
+  it('with its whole call, for a dry run where no extra makes it', async () => {
+    const source = { accountId: us.accountId, connectionId: us.connection.id, provider: 'samsara' };
+    const call = { records: [vehicle()], notify: true, dryRun: true };
+    const told = { tSP: 'Samsara', now: Date.now(), requestId: 'none' };
+    const start = () => {};
+    await expect(
+      ingest(env, operatorIn(us.accountId), { ...source, ...told }, call, { start }),
+    ).rejects.toMatchObject({ failure: { kind: 'invalid', message: 'dryRun must be false' } });
+    expect((await us.lists.get('/vehicles')).data).toEqual([]);
   });
 
   it('with its whole call, for JSON that is invalid, naming the place and not what is there', async () => {

@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { changeAccount } from '../../../src/core/accounts/accounts.ts';
-import { maxNamed } from '../../../src/core/ingest/dry-run.ts';
 import type { IngestOutcome } from '../../../src/core/ingest/schema.ts';
 import { recordId } from '../../../src/core/platform/db/ids.ts';
+import { maxNamed } from '../../../src/extras/dry-runs/rehearse.ts';
 import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { addWebhooks, rows, tableNames } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';

@@ -5,34 +5,39 @@ import {
   type Known,
   knownFrom,
   vehicleFields,
-} from '../fleet/accidents/store.ts';
-import { drivers } from '../fleet/lists/drivers.ts';
-import type { Source } from '../fleet/lists/record.ts';
-import { vehicles } from '../fleet/lists/vehicles.ts';
-import { columnList, type Database, type Results } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
-import type { AccountTable } from '../platform/db/schema/types.ts';
-import { ACCIDENT } from '../webhooks/notifications/types.ts';
+} from '../../core/fleet/accidents/store.ts';
+import { drivers } from '../../core/fleet/lists/drivers.ts';
+import type { Source } from '../../core/fleet/lists/record.ts';
+import { vehicles } from '../../core/fleet/lists/vehicles.ts';
+import { accidentsOf, decideAll, readKnown } from '../../core/ingest/accidents.ts';
+import { type Batch, batchesOf } from '../../core/ingest/batches.ts';
+import type { Accepted, WouldNotify } from '../../core/ingest/schema.ts';
+import {
+  addDecided,
+  addKept,
+  keptOf,
+  type WriteOptions,
+  type WrittenRecords,
+} from '../../core/ingest/write.ts';
+import { columnList, type Database, type Results } from '../../core/platform/db/database.ts';
+import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
+import type { AccountTable } from '../../core/platform/db/schema/types.ts';
+import { ACCIDENT } from '../../core/webhooks/notifications/types.ts';
 import {
   type NewEvent,
   type News,
   recipientsAmong,
   selectNews,
   subscribers,
-} from '../webhooks/recipients.ts';
-import { accidentsOf, decideAll, readKnown } from './accidents.ts';
-import { type Batch, batchesOf } from './batches.ts';
-import { changedBy } from './keep.ts';
-import type { Accepted, WouldNotify } from './schema.ts';
-import { addDecided, addKept, keptOf, type WriteOptions, type WrittenRecords } from './write.ts';
+} from './recipients.ts';
 
 /*
- * A dry run reads what `write.ts` would write, and decides as it does. Records may be about vehicles
+ * A dry run reads what `src/core/ingest/write.ts` would write, and decides as it does. Records may be about vehicles
  * of the call, so its statements are those of the write on vehicles as the call would leave them:
  * CTEs give a few rows the name of the table.
  */
 
-/** Finds what storing records would change, and whom it would notify. Adds to `total`. */
+/** Finds what storing records would change, which it adds to `total`, and whom it would notify. */
 export async function rehearseRecords(
   env: Env,
   caller: Caller,
@@ -40,7 +45,7 @@ export async function rehearseRecords(
   accepted: Accepted[],
   { notify, refused }: WriteOptions,
   total: WrittenRecords,
-): Promise<void> {
+): Promise<WouldNotify[]> {
   const batches = batchesOf(source, accepted);
   const accidents = accidentsOf(source, accepted);
   const statements = (db: Database) => ({
@@ -67,10 +72,10 @@ export async function rehearseRecords(
       news.push({ index, notification, vehicle });
     }
   }
-  if (news.length === 0) return;
+  if (news.length === 0) return [];
   const all = await asCaller(env, caller, (db) => subscribers(db, source, news));
   const recipientsOf = recipientsAmong(all);
-  total.wouldNotify.push(...news.flatMap((one) => wouldNotify(one, recipientsOf(one))));
+  return news.flatMap((one) => wouldNotify(one, recipientsOf(one)));
 }
 
 /** The statements that find what would become of a batch. */
@@ -87,13 +92,22 @@ function rehearse(db: Database, batches: Batch[], batch: Batch, notify: boolean)
   };
 }
 
-/** SQL for the rows that a batch would add or change. */
-const changedIn = ({ keeper, entries }: Batch): SQL =>
-  changedBy(
-    keeper,
-    entries.map(({ row }) => row),
-    stored(keeper.table),
+/** SQL for the rows that a batch would add or change, as they would be. */
+function changedIn({ keeper, entries }: Batch): SQL {
+  const { table, columns, kept, incoming, differs } = keeper;
+  const there = (name: string) => sql`${table}.${sql.identifier(name)}`;
+  const after = columns.map((name) =>
+    kept.includes(name)
+      ? sql`coalesce(${there(name)}, excluded.${sql.identifier(name)}) as ${sql.identifier(name)}`
+      : sql`excluded.${sql.identifier(name)}`,
   );
+  const rows = entries.map(({ row }) => row);
+  return sql`(
+    with excluded (${columnList(columns)}) as (${incoming(rows)})
+    select ${sql.join(after, sql`, `)}
+    from excluded left join ${stored(table)} on ${there('id')} = excluded.id
+    where ${there('id')} is null or (${differs}))`;
+}
 
 /** A table as it is: without `main`, its name may be that of rows above it. */
 const stored = (table: AccountTable): SQL => sql`main.${table}`;

@@ -1,14 +1,14 @@
 import { eq, type SQL, sql } from 'drizzle-orm';
-import { groupKeysOfVehicle } from '../fleet/lists/group-keys.ts';
-import { type Database, jsonList } from '../platform/db/database.ts';
+import { groupKeysOfVehicle } from '../../core/fleet/lists/group-keys.ts';
+import { type Database, jsonList } from '../../core/platform/db/database.ts';
 import {
   type StoredOptions,
   webhookConnections,
   webhooks,
-} from '../platform/db/schema/webhooks.ts';
-import { isNew, type NewNotification } from './notifications/insert.ts';
-import { filterable, letsThrough } from './notifications/pass.ts';
-import { EVENT } from './notifications/types.ts';
+} from '../../core/platform/db/schema/webhooks.ts';
+import { isNew, type NewNotification } from '../../core/webhooks/notifications/insert.ts';
+import { filterable, letsThrough } from '../../core/webhooks/notifications/pass.ts';
+import { EVENT } from '../../core/webhooks/notifications/types.ts';
 
 /* Who would be notified of records that are not written. */
 

@@ -1,0 +1,4 @@
+import type { Extra } from '../extra.ts';
+import { rehearseRecords } from './rehearse.ts';
+
+export const extra: Extra = { ingest: { rehearse: rehearseRecords } };

@@ -39,7 +39,7 @@ export const operatorDocument = (): Json =>
           tag,
           [
             about,
-            { ...others[tag], ...Object.fromEntries(Object.entries(declared).map(operationOf)) },
+            { ...Object.fromEntries(Object.entries(declared).map(operationOf)), ...others[tag] },
           ],
         ]),
       ),

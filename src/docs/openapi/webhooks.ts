@@ -113,17 +113,20 @@ export const webhookOperations: Operations = {
     parameters,
     reply: { name: 'Deleted', message: 'Webhook deleted', data: { type: 'boolean', const: true } },
   },
-  rotateSigningSecret: {
-    ...action('signing-secret'),
-    summary: 'Rotate the signing secret',
+  pauseWebhook: {
+    ...action('pause'),
+    summary: 'Pause a webhook',
     description:
-      'Gives a webhook with signed deliveries a new secret. Both secrets sign for 24 hours.',
-    reply: {
-      name: 'SigningSecretReply',
-      message: 'Signing secret rotated',
-      data: ref('SigningSecret'),
-    },
-    refusals: ['Deliveries of this webhook are not signed'],
+      'Nothing is sent to it until it is resumed: no call begins after the response, which may take five seconds. ' +
+      'Deliveries wait, and fail after five days. A paused webhook stays as it is.',
+    reply: webhookReply('Webhook paused', { pausedAt: '2026-11-20T20:30:00.000Z' }),
+  },
+  resumeWebhook: {
+    ...action('resume'),
+    summary: 'Resume a webhook',
+    description:
+      'Pending deliveries are sent, accidents first. A webhook that is not paused stays as it is.',
+    reply: webhookReply('Webhook resumed'),
   },
   replayWebhook: {
     ...action('replay'),
@@ -158,19 +161,16 @@ export const webhookOperations: Operations = {
       webhookIsPaused,
     ],
   },
-  pauseWebhook: {
-    ...action('pause'),
-    summary: 'Pause a webhook',
+  rotateSigningSecret: {
+    ...action('signing-secret'),
+    summary: 'Rotate the signing secret',
     description:
-      'Nothing is sent to it until it is resumed: no call begins after the response, which may take five seconds. ' +
-      'Deliveries wait, and fail after five days. A paused webhook stays as it is.',
-    reply: webhookReply('Webhook paused', { pausedAt: '2026-11-20T20:30:00.000Z' }),
-  },
-  resumeWebhook: {
-    ...action('resume'),
-    summary: 'Resume a webhook',
-    description:
-      'Pending deliveries are sent, accidents first. A webhook that is not paused stays as it is.',
-    reply: webhookReply('Webhook resumed'),
+      'Gives a webhook with signed deliveries a new secret. Both secrets sign for 24 hours.',
+    reply: {
+      name: 'SigningSecretReply',
+      message: 'Signing secret rotated',
+      data: ref('SigningSecret'),
+    },
+    refusals: ['Deliveries of this webhook are not signed'],
   },
 };

@@ -171,6 +171,7 @@ portalRoutes.get('/trips', role('viewer'), trips.list);
 portalRoutes.get('/trips.csv', role('viewer'), limited, trips.file);
 portalRoutes.get('/trips/:id', role('viewer'), trips.detail);
 portalRoutes.get('/search', role('viewer'), fleet.search);
+portalRoutes.get('/search/names', role('viewer'), fleet.searchNames);
 
 portalRoutes.get('/webhooks', role('viewer'), webhooks.list);
 portalRoutes.get('/webhooks/new', role('member'), webhookForm.add);

@@ -184,7 +184,14 @@ it('a slash goes to the search, which finds a vehicle; a trip is on a map', asyn
   });
   await open('/portal/webhooks');
   await page.keyboard.press('/');
-  await page.keyboard.type('hauler');
+  await page.keyboard.type('hau');
+  const found = page.locator('#found-any');
+  await found.getByRole('link', { name: 'Hauler 9' }).waitFor();
+  await page.keyboard.type('lx');
+  await found.getByText('No name begins so').waitFor();
+  await page.keyboard.press('Backspace');
+  await page.keyboard.type('er');
+  await found.getByRole('link', { name: 'Hauler 9' }).waitFor();
   await Promise.all([page.waitForURL(/\/portal\/vehicles\//), page.keyboard.press('Enter')]);
   expect(await heading()).toBe('Hauler 9');
   await follow(page.locator('section[aria-labelledby=latest-trips] tbody a').first());
@@ -199,6 +206,17 @@ it('a slash goes to the search, which finds a vehicle; a trip is on a map', asyn
   await follow(map.locator('.map-list a').first());
   expect(await heading()).toContain('Speeding');
   expect(outside).toEqual([]);
+});
+
+it('lists of vehicles and drivers show results while somebody types, and the address keeps them', async () => {
+  await open('/portal/vehicles');
+  const names = page.locator('tbody a.cover');
+  await expect.poll(() => names.count()).toBeGreaterThan(1);
+  await page.getByLabel('Name, plate or VIN').fill('haul');
+  await expect.poll(() => names.allInnerTexts()).toEqual(['Hauler 9']);
+  expect(page.url()).toContain('q=haul');
+  await page.reload();
+  expect(await names.allInnerTexts()).toEqual(['Hauler 9']);
 });
 
 it('many choices are narrowed while somebody types, and the Enter key sends nothing', async () => {

@@ -53,6 +53,7 @@ import {
   maxNewcomers,
   providerSessionMs,
 } from '../../src/extras/single-sign-on/single-sign-on.ts';
+import { maxNamed } from '../../src/extras/summaries/read.ts';
 import { maxPendingCounted } from '../../src/operator/api/counted.ts';
 import { graceDays } from '../../src/operator/deletion/accept.ts';
 import { maxAttempts } from '../../src/people/http/session-cookie.ts';
@@ -142,6 +143,7 @@ it('the guide has the limits that the service keeps to', () => {
     'finished deliveries are kept': [config(env).retentionMs / dayMs],
     'deleting a webhook': [startWindowMs / 1000],
     'emails and channel messages': [maxPerAccountAndDay],
+    '[daily summaries](/docs/portal#emails)': [1, maxNamed],
     'channels of an account': [maxChannels],
     '[evidence](/docs/portal#evidence) of an accident': [
       maxEvidence,

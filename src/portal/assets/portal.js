@@ -66,4 +66,18 @@ if (search) {
     if (search.offsetParent === null) menu.showPopover();
     search.focus();
   });
+
+  // Names that match are listed below it while somebody types.
+  const found = document.getElementById('found-any');
+  let waiting;
+  search.addEventListener('input', () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(async () => {
+      const q = search.value.trim();
+      const address = `/portal/search/names?${new URLSearchParams({ q })}`;
+      const reply = q ? await fetch(address).catch(() => undefined) : undefined;
+      const names = reply?.ok && !reply.redirected ? await reply.text() : '';
+      if (search.value.trim() === q) found.innerHTML = names;
+    }, 200);
+  });
 }

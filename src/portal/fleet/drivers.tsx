@@ -109,7 +109,7 @@ const withFigures = (drivers: Driver[], figures: Map<string, DriverFigures>) =>
 
 const noFigures: DriverFigures = { events: 0, km: null, vehicle: null };
 
-/** Two of one name are told apart by what their provider calls them, and by the vehicle. */
+/** With the provider's id and the vehicle, since two drivers can have the same name. */
 const columns: Column<Driver & DriverFigures>[] = [
   {
     head: 'Driver',
@@ -137,6 +137,10 @@ const columns: Column<Driver & DriverFigures>[] = [
         </div>
       ),
   },
-  { ...column.email, more: ({ phone }) => phone && <div class="sub">{phone}</div> },
+  {
+    head: 'Contact',
+    cell: ({ email, phone }) => email ?? phone,
+    more: ({ email, phone }) => email && phone && <div class="sub">{phone}</div>,
+  },
   column.connection,
 ];

@@ -5,7 +5,7 @@ import { by, type Context, seeOther } from '../../core/platform/http/context.ts'
 import { capital, counted } from '../../core/platform/text.ts';
 import { webhookOfDelivery } from '../../extras/delivery-log/find.ts';
 import { findByName, listByName, type NamedItem } from '../../extras/search/search.ts';
-import { LinkButton } from '../ui/buttons.tsx';
+import { Icon, LinkButton } from '../ui/buttons.tsx';
 import { driverColumns, vehicleColumns } from '../ui/columns.tsx';
 import { addressOf, typedIn } from '../ui/filters.tsx';
 import { Find } from '../ui/forms.tsx';
@@ -128,6 +128,31 @@ export async function search(c: Context) {
         </section>
       )}
     </>,
+  );
+}
+
+const maxNames = 5;
+
+/** The names below the menu's search that match what is typed there: a part of a page. */
+export async function searchNames(c: Context) {
+  const { q = '' } = typedIn(c, ['q']);
+  const { vehicle, driver } = await findByName(...by(c), q, maxNames);
+  const links = [
+    ...vehicle.slice(0, maxNames).map((one) => [vehiclePath(one), one.name, 'truck'] as const),
+    ...driver.slice(0, maxNames).map((one) => [driverPath(one), one.name, 'id-card'] as const),
+  ];
+  return c.html(
+    <ul>
+      {links.map(([href, name, icon]) => (
+        <li>
+          <a href={href}>
+            <Icon name={icon} />
+            <span class="truncate">{name}</span>
+          </a>
+        </li>
+      ))}
+      {links.length === 0 && <li class="sub">No name begins so</li>}
+    </ul>,
   );
 }
 

@@ -214,6 +214,7 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
             />
             <kbd hidden>/</kbd>
           </form>
+          <div id="found-any" aria-live="polite" />
         </search>
         {menu.map(({ heading, links }, i) => (
           <div id={`menu-${i}`} data-live>

@@ -87,6 +87,19 @@ describe('the Account tab', () => {
     expect((await post(path, { timeZone: 'Europe/Atlantis' })).status).toBe(400);
   });
 
+  it('lists the zones with their offsets, the reader’s own first', async () => {
+    await post(path, { timeZone: 'Asia/Tehran' });
+    const options = (await fromNewYork.page(path)).textAt('select[name=timeZone] option');
+    expect(options.slice(0, 4)).toEqual([
+      expect.stringMatching(/^Your browser’s \(America\/New_York, UTC-[45]\)$/),
+      expect.stringMatching(/^America\/New_York \(UTC-[45]\)$/),
+      'Asia/Tehran (UTC+3:30)',
+      'UTC (UTC+0)',
+    ]);
+    expect(new Set(options).size).toBe(options.length);
+    await post(path, { timeZone: '' });
+  });
+
   it('has evidence kept only for a sensible time, and with the agreement of the fleets', async () => {
     const save = async (keep: string, days: string) =>
       (await post(`${path}/evidence`, { keep, days })).status;

@@ -10,7 +10,7 @@ import { webhookRoutes } from './core/webhooks/routes.ts';
 import { declared } from './extras.ts';
 import { healthRoutes, operatorRoutes } from './operator/routes.ts';
 import { pageElsewhere, portalRoutes } from './portal/routes.ts';
-import { asksForPage } from './portal/ui/failures.tsx';
+import { asksForPage } from './ui/failures.tsx';
 
 /** The map of the service. */
 export const app = new Hono<App>();

@@ -19,12 +19,13 @@ import { pruneNotifications } from '../src/core/webhooks/notifications/remove.ts
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
 import { perEvent, perTrip } from '../src/docs/per-event.ts';
 import { archive } from '../src/extras/archive/job.ts';
+import { isWithdrawn } from '../src/extras/providers/connect.ts';
 import { pull } from '../src/extras/providers/pull.ts';
 import { countEvents } from '../src/extras/trends/job.ts';
 import worker from '../src/index.ts';
 import { spanOf } from '../src/portal/overview/overview.tsx';
-import { attentionOf } from '../src/portal/read/attention.ts';
 import { readOverview } from '../src/portal/read/overview.ts';
+import { attentionOf } from '../src/ui/read/attention.ts';
 import { setWindow } from './support/deliveries.ts';
 import { addNeighbour } from './support/neighbour.ts';
 import { connect, pullAll } from './support/provider.ts';
@@ -444,7 +445,7 @@ describe('the overview of an account with a million events', () => {
     const [found] = await transaction(
       db,
       db.all<{ accidents: number }>(sql`
-        select ${sql.join(Object.values(attentionOf(sql`${us.accountId}`, Date.now())), sql`, `)}`),
+        select ${sql.join(Object.values(attentionOf(sql`${us.accountId}`, Date.now(), isWithdrawn)), sql`, `)}`),
     );
     expect(Object.values(found ?? {})).toContain(40);
     expect(cost.read).toBeLessThanOrEqual(40 + 10);

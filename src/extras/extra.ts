@@ -9,6 +9,7 @@ import type { deletions } from '../core/platform/db/schema/jobs.ts';
 import type { App } from '../core/platform/http/context.ts';
 import type { Jobs, Starters } from '../core/platform/jobs/jobs.ts';
 import type { CoveredConnection } from '../core/webhooks/coverage.ts';
+import type { Pages } from '../ui/added.ts';
 import type { Owner } from './owner-of.ts';
 
 /**
@@ -20,6 +21,8 @@ export type Extra = {
   routes?: Hono<App>;
   /** Routes below `/operator` that are no operations, behind the operators' key. */
   operatorRoutes?: Hono<App>;
+  /** What it adds to the portal's pages. */
+  pages?: Pages;
   /** How lists and their items are read, instead of from D1 alone. */
   reads?: Reads;
   /** Who reads lists for a caller, perhaps elsewhere; `isNewest` asks for the newest data. */

@@ -5,6 +5,13 @@ import { secureHeaders } from 'hono/secure-headers';
 import { config } from '../core/platform/config.ts';
 import { Refusal } from '../core/platform/errors.ts';
 import { type App, type Context, seeOther } from '../core/platform/http/context.ts';
+import { declared } from '../extras.ts';
+import { renderFailurePage } from '../ui/failures.tsx';
+import { pageVersion } from '../ui/session/page-version.ts';
+import { limited, role, rolesIn } from '../ui/session/rights.ts';
+import { sameOriginOnly } from '../ui/session/same-origin.ts';
+import { signedIn } from '../ui/session/session.ts';
+import { formsOnce } from '../ui/submit-once.ts';
 import * as accident from './accidents/accident.tsx';
 import * as accidents from './accidents/accidents.tsx';
 import * as evidence from './accidents/evidence.tsx';
@@ -22,10 +29,6 @@ import * as fleet from './fleet/lists.tsx';
 import * as profile from './fleet/profile.tsx';
 import * as trips from './fleet/trips.tsx';
 import { overview } from './overview/overview.tsx';
-import { pageVersion } from './session/page-version.ts';
-import { limited, role, rolesIn } from './session/rights.ts';
-import { sameOriginOnly } from './session/same-origin.ts';
-import { signedIn } from './session/session.ts';
 import * as account from './settings/account.tsx';
 import * as audit from './settings/audit.tsx';
 import * as exports from './settings/exports.tsx';
@@ -36,8 +39,6 @@ import * as tokens from './settings/tokens.tsx';
 import * as signIn from './sign-in/sign-in.tsx';
 import { comeBack } from './sign-in/single-sign-on.tsx';
 import { summaryOff } from './sign-in/summary-off.tsx';
-import { renderFailurePage } from './ui/failures.tsx';
-import { formsOnce } from './ui/submit-once.ts';
 import * as webhookActions from './webhooks/actions.tsx';
 import * as delivery from './webhooks/delivery.tsx';
 import * as webhookForm from './webhooks/form.tsx';
@@ -86,8 +87,13 @@ export const portalRoutes = new Hono<App>();
 
 export const roleOf = rolesIn(portalRoutes);
 
+const added = declared('pages');
+const [reads] = declared('reads');
+
 portalRoutes.use((c, next) => {
   c.set('roleOf', roleOf);
+  c.set('added', added);
+  c.set('reads', reads);
   return next();
 });
 portalRoutes.use(pageHeaders);

@@ -59,7 +59,7 @@ import { graceDays } from '../../src/operator/deletion/accept.ts';
 import { maxAttempts } from '../../src/people/http/session-cookie.ts';
 import { maxInvitationsPerDay } from '../../src/people/invitations.ts';
 import { invitationMs, linkMs, sessionMs } from '../../src/people/sessions.ts';
-import { maxCsvRecords } from '../../src/portal/ui/list.tsx';
+import { maxCsvRecords } from '../../src/ui/list.tsx';
 
 /** The numbers of a text: `8 KiB` is 8192. */
 function numbersIn(text = ''): number[] {

@@ -14,13 +14,14 @@ import {
 import { maxFound, webhookActivity } from '../../src/extras/delivery-log/activity.ts';
 import { deliveriesOf, maxOfEvent } from '../../src/extras/delivery-log/find.ts';
 import { keepRefusals, refusalsKept } from '../../src/extras/providers/store.ts';
-import { matchFleet, maxMatches } from '../../src/extras/search/search.ts';
+import { matchFleet } from '../../src/extras/search/search.ts';
 import { maxNamed, maxPerHour, recountLive } from '../../src/extras/trends/recount.ts';
 import { createSignInLinks, maxLinks } from '../../src/people/sessions.ts';
 import { aroundMs, maxAround } from '../../src/portal/accidents/course.tsx';
 import { pageSize } from '../../src/portal/connections/connections.tsx';
-import { maxWebhooks } from '../../src/portal/read/attention.ts';
-import { maxCsvRecords } from '../../src/portal/ui/list.tsx';
+import { maxMatches } from '../../src/ui/added.ts';
+import { maxCsvRecords } from '../../src/ui/list.tsx';
+import { maxWebhooks } from '../../src/ui/read/attention.ts';
 import { personBefore } from '../support/portal.ts';
 import { connect } from '../support/provider.ts';
 import { samsara, samsaraToken } from '../support/providers/samsara.ts';

@@ -7,6 +7,8 @@ export function structureProblems(files: SourceFile[]): string[] {
     ...upwardImports(files),
     ...extrasInCore(files),
     ...unnamedExtras(files),
+    ...kitInServices(files),
+    ...extrasInPortal(files),
     ...sharedTables(files),
   ];
 }
@@ -19,6 +21,7 @@ export const roomOrder = [
   'core/webhooks',
   'core/ingest',
   'people',
+  'ui',
   'extras',
   'extras.ts',
   'operator',
@@ -69,6 +72,48 @@ export const extrasInCore = (files: SourceFile[]): string[] =>
         .map(
           (target) =>
             `${path} imports ${target}, which is an extra. Pass in what the core needs of it from above.`,
+        ),
+    );
+
+/** Only what an extra adds to pages is made of the kit; `added.ts` is how it declares that. */
+export const kitInServices = (files: SourceFile[]): string[] =>
+  files
+    .filter(({ path }) => isExtra(path) && !/^src\/extras\/[^/]+\/pages(?:\.tsx|\/)/.test(path))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => target.startsWith('src/ui/') && target !== 'src/ui/added.ts')
+        .map((target) => `${path} imports ${target}. Only an extra's pages do.`),
+    );
+
+/** Extras that some of the portal's own pages still import. */
+const namedInPortal = [
+  'activity',
+  'alerts',
+  'changes',
+  'connector-problems',
+  'delivery-log',
+  'evidence',
+  'exports',
+  'external-ids',
+  'filters',
+  'providers',
+  'search',
+  'signing',
+  'single-sign-on',
+  'summaries',
+  'trends',
+];
+
+/** The portal's own pages import no extra: they ask for what the extras add to them. */
+export const extrasInPortal = (files: SourceFile[]): string[] =>
+  files
+    .filter(({ path }) => path.startsWith('src/portal/'))
+    .flatMap(({ path, imports }) =>
+      imports
+        .filter((target) => extraOf(target) && !namedInPortal.includes(extraOf(target) ?? ''))
+        .map(
+          (target) =>
+            `${path} imports ${target}, which is an extra. Let the extra declare its part in its pages, of the type Pages (src/ui/added.ts).`,
         ),
     );
 

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import subsetFont from 'subset-font';
-import { iconNames } from '../../portal/ui/icon-names.ts';
+import { iconNames } from '../../ui/icon-names.ts';
 import { root } from '../project/paths.ts';
 import { runProgram } from '../project/programs.ts';
 

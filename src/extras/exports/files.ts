@@ -1,7 +1,7 @@
+import { csvWriter } from '../../core/fleet/lists/csv.ts';
 import type { Columns } from '../../core/fleet/lists/field.ts';
 import type { ExportFile } from '../../core/platform/db/schema/types.ts';
 import { readFile } from '../archive/bucket.ts';
-import { csvWriter } from '../archive/csv.ts';
 import { parquetWriter } from '../archive/parquet.ts';
 
 export const formatNames = ['csv', 'parquet'] as const;

@@ -2,7 +2,7 @@
 
 import type { Extra } from '../extra.ts';
 import { ownerIn } from '../owner-of.ts';
-import { connectIfPulled } from './connect.ts';
+import { connectIfPulled, isWithdrawn } from './connect.ts';
 import { handlers } from './handlers.ts';
 import { healthAlertsAreDue, notifyOfSilence, sendHealthAlerts } from './health-alerts.ts';
 import { pull, startPulls } from './pull.ts';
@@ -15,6 +15,7 @@ export const extra: Extra = {
   owners: { 'connect-links': ownerIn('link', connectLinks) },
   connect: connectIfPulled,
   routes: providerRoutes,
+  pages: { isEnded: isWithdrawn },
   messages: { pull },
   starters: { 'start pulls': startPulls },
   jobs: {

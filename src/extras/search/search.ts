@@ -9,6 +9,7 @@ import { type Database, jsonList } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller, notBeingDeleted } from '../../core/platform/db/guard.ts';
 import { selected } from '../../core/platform/db/pages.ts';
 import * as stored from '../../core/platform/db/schema/fleet.ts';
+import { type Matched, maxMatches, type Typed } from '../../ui/added.ts';
 import { names } from './tables.ts';
 
 const kinds = { vehicle: vehicles.list, driver: drivers.list };
@@ -98,15 +99,6 @@ const selectItems = (
 
 const present = <K extends keyof Kinds>(list: List, rows: { [key: string]: unknown }[]) =>
   rows.map((row) => list.present(row) as NamedItem<K>); // by this kind's own list, which keeps what else a row has
-
-/** What people type to find vehicles and drivers; an id comes from a link. */
-export type Typed = { vehicle?: string; vin?: string; driver?: string };
-
-/** The matches; undefined for what was not typed. */
-export type Matched = { vehicles?: Match[]; drivers?: Match[] };
-export type Match = Pick<typeof stored.vehicles.$inferSelect, 'id' | 'name'>;
-
-export const maxMatches = 100;
 
 /** Finds at most 100 vehicles and drivers that match everything typed, also by id. */
 export async function matchFleet(

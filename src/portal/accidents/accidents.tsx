@@ -1,12 +1,12 @@
 import { accidents, unassigned } from '../../core/fleet/lists/accidents.ts';
 import { vinOf } from '../../core/fleet/lists/vin.ts';
 import { levelNames } from '../../core/webhooks/notifications/types.ts';
-import { type Accident, accidentsWithVehicles } from '../read/named-lists.ts';
-import { accidentColumns } from '../ui/columns.tsx';
-import type { Search } from '../ui/filters.tsx';
-import type { Offered } from '../ui/forms.tsx';
-import { type RecordList, recordFile, recordPage } from '../ui/list.tsx';
-import { levelOptions } from '../ui/parts.tsx';
+import { accidentColumns } from '../../ui/columns.tsx';
+import type { Search } from '../../ui/filters.tsx';
+import type { Offered } from '../../ui/forms.tsx';
+import { type RecordList, recordFile, recordPage } from '../../ui/list.tsx';
+import { levelOptions } from '../../ui/parts.tsx';
+import { type Accident, accidentsWithVehicles } from '../../ui/read/named-lists.ts';
 
 /** The states, each with its accidents; without one, all. */
 const states: { [state: string]: { name: string; means: string; query: Search['query'] } } = {

@@ -2,7 +2,8 @@ import type { Child } from 'hono/jsx';
 import { findItem, findReferences } from '../../core/fleet/find.ts';
 import { dayMs, hourMs, minuteMs } from '../../core/platform/durations.ts';
 import { type Context, orNotFound } from '../../core/platform/http/context.ts';
-import { matchFleet } from '../../extras/search/search.ts';
+import { matched, reading } from '../../ui/added.ts';
+import { Panel, Risk } from '../../ui/parts.tsx';
 import {
   type Accident,
   accidentsWithVehicles,
@@ -11,10 +12,9 @@ import {
   type NamedTrip,
   readWithin,
   tripsWithNames,
-} from '../read/named-lists.ts';
-import { Panel, Risk } from '../ui/parts.tsx';
-import { eventPath, idIn, Speed } from '../ui/records.tsx';
-import { Clock } from '../ui/time.tsx';
+} from '../../ui/read/named-lists.ts';
+import { eventPath, idIn, Speed } from '../../ui/records.tsx';
+import { Clock } from '../../ui/time.tsx';
 
 /** How long before and after a moment a vehicle's events are shown, in milliseconds; and how many at most. */
 export const aroundMs = 3 * hourMs;
@@ -30,7 +30,7 @@ export async function courseOf(c: Context, accident: Accident) {
   const caller = c.get('caller');
   // Each of the account's connections has its own vehicle with this VIN; the accident's comes first. Without one, several
   // could be meant.
-  const { vehicles: same = [] } = await matchFleet(c.env, caller, { vin: accident.vin });
+  const { vehicles: same = [] } = await matched(c, { vin: accident.vin });
   const known = [accident.vehicleId, ...same.map((one) => one.id)].filter((one) => one !== null);
   const ids = accident.vehicleId || same.length === 1 ? [...new Set(known)].slice(0, 10) : [];
   const [vehicleId = null] = ids;
@@ -54,13 +54,13 @@ export async function courseOf(c: Context, accident: Accident) {
 async function eventsAround(c: Context, ids: string[], at: number): Promise<NamedEvent[]> {
   if (ids.length === 0) return [];
   const within = { from: at - aroundMs, to: at + aroundMs + 1, limit: maxAround };
-  return readWithin(c.env, c.get('caller'), eventsWithDrivers, { of: 'vehicle', ids, ...within });
+  return readWithin(...reading(c), eventsWithDrivers, { of: 'vehicle', ids, ...within });
 }
 
 /** The trip that a vehicle was on, preferably one with a driver; `ids` are its ids in all connections. */
 async function tripAt(c: Context, ids: string[], at: number): Promise<NamedTrip | undefined> {
   if (ids.length === 0) return undefined;
-  const trips = await readWithin(c.env, c.get('caller'), tripsWithNames, {
+  const trips = await readWithin(...reading(c), tripsWithNames, {
     ...{
       of: 'vehicle',
       ids,

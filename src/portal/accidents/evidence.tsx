@@ -4,10 +4,10 @@ import { capital, counted, sizeInWords } from '../../core/platform/text.ts';
 import { findEvidence, openEvidence, openFile } from '../../extras/evidence/evidence.ts';
 import { storedFile } from '../../extras/evidence/http/stored-file.ts';
 import type { EvidenceFile } from '../../extras/evidence/schema.ts';
-import { LinkButton } from '../ui/buttons.tsx';
-import { Panel, State } from '../ui/parts.tsx';
-import { accidentPath, idIn } from '../ui/records.tsx';
-import { Day, Time } from '../ui/time.tsx';
+import { LinkButton } from '../../ui/buttons.tsx';
+import { Panel, State } from '../../ui/parts.tsx';
+import { accidentPath, idIn } from '../../ui/records.tsx';
+import { Day, Time } from '../../ui/time.tsx';
 import { requireAccident } from './course.tsx';
 
 const asked = (c: Context) => ({ accidentId: idIn(c, 'eventId'), by: c.get('session').user.id });

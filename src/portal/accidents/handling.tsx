@@ -9,14 +9,14 @@ import { invalid, Refusal } from '../../core/platform/errors.ts';
 import { Line } from '../../core/platform/fields.ts';
 import type { Context } from '../../core/platform/http/context.ts';
 import { isPerson } from '../../people/people.ts';
-import type { Accident } from '../read/named-lists.ts';
-import { Submit } from '../ui/buttons.tsx';
-import { choice, drawn, handles, line } from '../ui/fields.tsx';
-import { Form, offered } from '../ui/forms.tsx';
-import { Facts, Panel } from '../ui/parts.tsx';
-import { accidentPath } from '../ui/records.tsx';
-import { done } from '../ui/submit.ts';
-import { Time } from '../ui/time.tsx';
+import { Submit } from '../../ui/buttons.tsx';
+import { choice, drawn, handles, line } from '../../ui/fields.tsx';
+import { Form, offered } from '../../ui/forms.tsx';
+import { Facts, Panel } from '../../ui/parts.tsx';
+import type { Accident } from '../../ui/read/named-lists.ts';
+import { accidentPath } from '../../ui/records.tsx';
+import { done } from '../../ui/submit.ts';
+import { Time } from '../../ui/time.tsx';
 import { requireAccident } from './course.tsx';
 
 const fields = (people: string[] = []) => ({

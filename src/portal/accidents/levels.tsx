@@ -1,6 +1,6 @@
 import { levelNames } from '../../core/webhooks/notifications/types.ts';
-import type { Accident } from '../read/named-lists.ts';
-import { spanInWords, Time } from '../ui/time.tsx';
+import type { Accident } from '../../ui/read/named-lists.ts';
+import { spanInWords, Time } from '../../ui/time.tsx';
 
 /** The three levels of an accident as steps, each with when it was received and how long after the previous one. */
 export const Levels = ({ accident }: { accident: Accident }) => {

@@ -1,10 +1,10 @@
 import { type Context, seeOther } from '../../core/platform/http/context.ts';
 import { findReport } from '../../extras/providers/report.ts';
-import type { Accident } from '../read/named-lists.ts';
-import { Breakable } from '../ui/breakable.tsx';
-import { Panel, State } from '../ui/parts.tsx';
-import { accidentPath, reportPath } from '../ui/records.tsx';
-import { done } from '../ui/submit.ts';
+import { Breakable } from '../../ui/breakable.tsx';
+import { Panel, State } from '../../ui/parts.tsx';
+import type { Accident } from '../../ui/read/named-lists.ts';
+import { accidentPath, reportPath } from '../../ui/records.tsx';
+import { done } from '../../ui/submit.ts';
 import { requireAccident } from './course.tsx';
 
 /** Opens the report at the provider. */

@@ -14,10 +14,10 @@ import {
 } from '../../extras/providers/connect.ts';
 import { pullSummary } from '../../extras/providers/status.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
+import { savesExternalId } from '../../ui/external-id.tsx';
+import { confirmed, handles } from '../../ui/fields.tsx';
+import { done, readForm, submit } from '../../ui/submit.ts';
 import { expiryIn } from '../settings/tokens.tsx';
-import { savesExternalId } from '../ui/external-id.tsx';
-import { confirmed, handles } from '../ui/fields.tsx';
-import { done, readForm, submit } from '../ui/submit.ts';
 import { showConnection, webhookSecret } from './connection.tsx';
 import { aboveOf, connectionsPath, pathOf, requirePulled } from './connections.tsx';
 import { labelFields } from './labels.tsx';

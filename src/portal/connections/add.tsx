@@ -14,12 +14,12 @@ import {
 import type { Connector } from '../../extras/providers/connector.ts';
 import { credentialFrom, inputsOf, maxCredential } from '../../extras/providers/credential.ts';
 import { connectorOf, connectors } from '../../extras/providers/registry.ts';
-import { Icon } from '../ui/buttons.tsx';
-import { choice, drawn, formPage, line, radios, valuesIn } from '../ui/fields.tsx';
-import { Buttons, Form, type Offered } from '../ui/forms.tsx';
-import { type Head, page } from '../ui/layout.tsx';
-import { PageReader, type SentForm } from '../ui/reader.ts';
-import { done, submit } from '../ui/submit.ts';
+import { Icon } from '../../ui/buttons.tsx';
+import { choice, drawn, formPage, line, radios, valuesIn } from '../../ui/fields.tsx';
+import { Buttons, Form, type Offered } from '../../ui/forms.tsx';
+import { type Head, page } from '../../ui/layout.tsx';
+import { PageReader, type SentForm } from '../../ui/reader.ts';
+import { done, submit } from '../../ui/submit.ts';
 import { above, aboveOf, connectionsPath, ownPath, pathOf, requirePulled } from './connections.tsx';
 import { credentialLabel } from './health.tsx';
 

@@ -14,11 +14,11 @@ import {
 } from '../../extras/activity/activity.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import { type PullSummary, pullSummaries, pullSummary } from '../../extras/providers/status.ts';
-import { LinkButton } from '../ui/buttons.tsx';
-import { Spark } from '../ui/chart.tsx';
-import { page } from '../ui/layout.tsx';
-import { type Column, sliceOn, TablePanel } from '../ui/table.tsx';
-import { Ago } from '../ui/time.tsx';
+import { LinkButton } from '../../ui/buttons.tsx';
+import { Spark } from '../../ui/chart.tsx';
+import { page } from '../../ui/layout.tsx';
+import { type Column, sliceOn, TablePanel } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
 import { type ConnectionHealth, credentialLabel, Health, healthOf } from './health.tsx';
 
 export const connectionsPath = '/portal/connections';

@@ -1,8 +1,8 @@
 import { counted, percent } from '../../core/platform/text.ts';
 import type { FeedStatus, PullStatus } from '../../extras/providers/status.ts';
-import { State } from '../ui/parts.tsx';
-import { type Column, naming, TablePanel } from '../ui/table.tsx';
-import { spanInWords, Time } from '../ui/time.tsx';
+import { State } from '../../ui/parts.tsx';
+import { type Column, naming, TablePanel } from '../../ui/table.tsx';
+import { spanInWords, Time } from '../../ui/time.tsx';
 import { feedWords } from './health.tsx';
 
 /** What a connection pulls, whether that works, and how far its history has come. */

@@ -4,9 +4,9 @@ import { uncovered } from '../../core/webhooks/coverage.ts';
 import { adviceFor, type FeedName } from '../../extras/providers/connector.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import type { PullSummary } from '../../extras/providers/status.ts';
-import { PostButton } from '../ui/buttons.tsx';
-import type { IconName } from '../ui/icon-names.ts';
-import { type Mood, Note, State } from '../ui/parts.tsx';
+import { PostButton } from '../../ui/buttons.tsx';
+import type { IconName } from '../../ui/icon-names.ts';
+import { type Mood, Note, State } from '../../ui/parts.tsx';
 
 /** A connection's health in words. A problem has a note; the most urgent has the highest `urgency`. */
 export type ConnectionHealth = {

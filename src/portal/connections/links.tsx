@@ -14,14 +14,14 @@ import {
   revokeLink,
   withdraw,
 } from '../../extras/providers/links.ts';
-import { LinkButton } from '../ui/buttons.tsx';
-import { confirmed, FormPanel, handles, line } from '../ui/fields.tsx';
-import { page } from '../ui/layout.tsx';
-import { ShownOnce, State } from '../ui/parts.tsx';
-import { secretPage } from '../ui/secret.tsx';
-import { submitOnce } from '../ui/submit-once.ts';
-import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
-import { Day } from '../ui/time.tsx';
+import { LinkButton } from '../../ui/buttons.tsx';
+import { confirmed, FormPanel, handles, line } from '../../ui/fields.tsx';
+import { page } from '../../ui/layout.tsx';
+import { ShownOnce, State } from '../../ui/parts.tsx';
+import { secretPage } from '../../ui/secret.tsx';
+import { submitOnce } from '../../ui/submit-once.ts';
+import { acting, type Column, naming, TablePanel } from '../../ui/table.tsx';
+import { Day } from '../../ui/time.tsx';
 import { type Adding, adds, onlyRead } from './add.tsx';
 import { above, connectionsPath, linksPath } from './connections.tsx';
 

@@ -12,10 +12,10 @@ import {
 import { Name } from '../../core/platform/fields.ts';
 import type { Context } from '../../core/platform/http/context.ts';
 import { addWithWebhooks } from '../../core/webhooks/coverage.ts';
+import { FormPanel, formPage, line } from '../../ui/fields.tsx';
+import { secretPage } from '../../ui/secret.tsx';
+import { TablePanel } from '../../ui/table.tsx';
 import { NewToken, newToken, tokenColumns } from '../settings/tokens.tsx';
-import { FormPanel, formPage, line } from '../ui/fields.tsx';
-import { secretPage } from '../ui/secret.tsx';
-import { TablePanel } from '../ui/table.tsx';
 import { above, addPath, pathOf } from './connections.tsx';
 
 /** A provider's name as the code that the API has for it: "acme-telematics". */

@@ -6,8 +6,8 @@ import {
 } from '../../extras/connector-problems/problems.ts';
 import type { PullStatus } from '../../extras/providers/status.ts';
 import { refusalsKept } from '../../extras/providers/store.ts';
-import { type Column, TablePanel } from '../ui/table.tsx';
-import { Ago } from '../ui/time.tsx';
+import { type Column, TablePanel } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
 
 /** What was wrong with records that were pulled. */
 export const PulledProblems = ({ pull }: { pull: PullStatus | undefined }) => (

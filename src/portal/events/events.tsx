@@ -4,17 +4,17 @@ import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { may } from '../../core/platform/roles.ts';
 import { whoWasNotified } from '../../extras/alerts/notified.ts';
-import { findAcross } from '../../extras/archive/lists.ts';
-import { eventsWithDrivers, type NamedEvent } from '../read/named-lists.ts';
-import { column } from '../ui/columns.tsx';
-import { nameOf } from '../ui/filters.tsx';
-import { type Offered, offered } from '../ui/forms.tsx';
-import { page } from '../ui/layout.tsx';
-import { type RecordList, recordFile, recordPage } from '../ui/list.tsx';
-import { FullPlace } from '../ui/map.tsx';
-import { EventState, Facts, Panel, riskOptions } from '../ui/parts.tsx';
-import { fact, factsOf, idIn, MapPanel, pointsOf, timeIn } from '../ui/records.tsx';
-import { Clock, FullTime, spanInWords } from '../ui/time.tsx';
+import { findListed } from '../../ui/added.ts';
+import { column } from '../../ui/columns.tsx';
+import { nameOf } from '../../ui/filters.tsx';
+import { type Offered, offered } from '../../ui/forms.tsx';
+import { page } from '../../ui/layout.tsx';
+import { type RecordList, recordFile, recordPage } from '../../ui/list.tsx';
+import { FullPlace } from '../../ui/map.tsx';
+import { EventState, Facts, Panel, riskOptions } from '../../ui/parts.tsx';
+import { eventsWithDrivers, type NamedEvent } from '../../ui/read/named-lists.ts';
+import { fact, factsOf, idIn, MapPanel, pointsOf, timeIn } from '../../ui/records.tsx';
+import { Clock, FullTime, spanInWords } from '../../ui/time.tsx';
 import { WhoWasNotified } from './notified.tsx';
 
 const types: Offered[] = [['', 'All types'], ...offered(incidentTypes)];
@@ -68,7 +68,7 @@ export const file = recordFile(events);
 
 export async function detail(c: Context) {
   const [stored, { recipients, ...notified }] = await Promise.all([
-    findAcross(...by(c), safetyEvents.list, idIn(c), timeIn(c)),
+    findListed(c, safetyEvents.list, idIn(c), timeIn(c)),
     whoWasNotified(...by(c), idIn(c)),
   ]);
   const event = orNotFound(stored);

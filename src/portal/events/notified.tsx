@@ -3,11 +3,11 @@ import { briefly } from '../../core/webhooks/deliveries/words.ts';
 import { EVENT_LEVEL, levelNames } from '../../core/webhooks/notifications/types.ts';
 import type { Alerted } from '../../extras/alerts/alerted.ts';
 import { type DeliveryOfEvent, maxOfEvent, type Notified } from '../../extras/delivery-log/find.ts';
-import { Breakable } from '../ui/breakable.tsx';
-import { Icon } from '../ui/buttons.tsx';
-import { Level, Status } from '../ui/parts.tsx';
-import { type Column, TablePanel } from '../ui/table.tsx';
-import { Time } from '../ui/time.tsx';
+import { Breakable } from '../../ui/breakable.tsx';
+import { Icon } from '../../ui/buttons.tsx';
+import { Level, Status } from '../../ui/parts.tsx';
+import { type Column, TablePanel } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 import { pathOf, titleOf } from '../webhooks/words.ts';
 
 type Props = Pick<Notified, 'deliveries' | 'complete' | 'unnotified'> & {

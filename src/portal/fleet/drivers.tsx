@@ -10,14 +10,14 @@ import {
   rateOf,
 } from '../../extras/trends/drivers.ts';
 import type { Span } from '../../extras/trends/read.ts';
+import { column } from '../../ui/columns.tsx';
+import { addressOf, typedIn } from '../../ui/filters.tsx';
+import { page, timeZoneOf } from '../../ui/layout.tsx';
+import { Segment, State } from '../../ui/parts.tsx';
+import { Distance, driverPath } from '../../ui/records.tsx';
+import { type Column, TablePanel } from '../../ui/table.tsx';
 import { currentSpan } from '../overview/overview.tsx';
 import { spanName } from '../overview/trends.tsx';
-import { column } from '../ui/columns.tsx';
-import { addressOf, typedIn } from '../ui/filters.tsx';
-import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Segment, State } from '../ui/parts.tsx';
-import { Distance, driverPath } from '../ui/records.tsx';
-import { type Column, TablePanel } from '../ui/table.tsx';
 import { pageByName } from './lists.tsx';
 
 /** Drivers by name, with their events; or those with the most, or the most per 1,000 km. */

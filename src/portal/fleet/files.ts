@@ -1,6 +1,6 @@
 import { drivers } from '../../core/fleet/lists/drivers.ts';
 import { vehicles } from '../../core/fleet/lists/vehicles.ts';
-import { recordFile } from '../ui/list.tsx';
+import { recordFile } from '../../ui/list.tsx';
 
 /** All vehicles as a CSV file, the newest first. */
 export const vehiclesFile = recordFile({

@@ -5,15 +5,15 @@ import { by, type Context, seeOther } from '../../core/platform/http/context.ts'
 import { capital, counted } from '../../core/platform/text.ts';
 import { webhookOfDelivery } from '../../extras/delivery-log/find.ts';
 import { findByName, listByName, type NamedItem } from '../../extras/search/search.ts';
-import { Icon, LinkButton } from '../ui/buttons.tsx';
-import { driverColumns, vehicleColumns } from '../ui/columns.tsx';
-import { addressOf, typedIn } from '../ui/filters.tsx';
-import { Find } from '../ui/forms.tsx';
-import type { IconName } from '../ui/icon-names.ts';
-import { page } from '../ui/layout.tsx';
-import { Empty } from '../ui/parts.tsx';
-import { driverPath, vehiclePath } from '../ui/records.tsx';
-import { type Column, Pager, Table, TablePanel } from '../ui/table.tsx';
+import { Icon, LinkButton } from '../../ui/buttons.tsx';
+import { driverColumns, vehicleColumns } from '../../ui/columns.tsx';
+import { addressOf, typedIn } from '../../ui/filters.tsx';
+import { Find } from '../../ui/forms.tsx';
+import type { IconName } from '../../ui/icon-names.ts';
+import { page } from '../../ui/layout.tsx';
+import { Empty } from '../../ui/parts.tsx';
+import { driverPath, vehiclePath } from '../../ui/records.tsx';
+import { type Column, Pager, Table, TablePanel } from '../../ui/table.tsx';
 
 const perPage = 50;
 

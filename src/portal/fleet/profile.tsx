@@ -7,13 +7,20 @@ import { by, type Context, orNotFound } from '../../core/platform/http/context.t
 import { capital } from '../../core/platform/text.ts';
 import { countByRisk, maxRisksCounted, type RiskCount } from '../../extras/activity/activity.ts';
 import { setVehicleExternalId } from '../../extras/external-ids/external-ids.ts';
-import * as named from '../read/named-lists.ts';
-import { RiskChart } from '../ui/chart.tsx';
-import { accidentColumnsOf, column, eventColumns, modelOf, tripColumns } from '../ui/columns.tsx';
-import { ExternalIdPanel, savesExternalId } from '../ui/external-id.tsx';
-import { page, timeZoneOf } from '../ui/layout.tsx';
-import { FullPlace, type MapPoint } from '../ui/map.tsx';
-import { type FactList, Panel, State } from '../ui/parts.tsx';
+import { reading } from '../../ui/added.ts';
+import { RiskChart } from '../../ui/chart.tsx';
+import {
+  accidentColumnsOf,
+  column,
+  eventColumns,
+  modelOf,
+  tripColumns,
+} from '../../ui/columns.tsx';
+import { ExternalIdPanel, savesExternalId } from '../../ui/external-id.tsx';
+import { page, timeZoneOf } from '../../ui/layout.tsx';
+import { FullPlace, type MapPoint } from '../../ui/map.tsx';
+import { type FactList, Panel, State } from '../../ui/parts.tsx';
+import * as named from '../../ui/read/named-lists.ts';
 import {
   Distance,
   fact,
@@ -22,9 +29,9 @@ import {
   MapAndFacts,
   pointsOf,
   vehiclePath,
-} from '../ui/records.tsx';
-import { TablePanel } from '../ui/table.tsx';
-import { addDays, dayIn, shortDate, startOfDay } from '../ui/time.tsx';
+} from '../../ui/records.tsx';
+import { TablePanel } from '../../ui/table.tsx';
+import { addDays, dayIn, shortDate, startOfDay } from '../../ui/time.tsx';
 
 /** A vehicle's properties and its last 30 days. */
 export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, aboutVehicle);
@@ -169,9 +176,9 @@ async function readHistory(c: Context, of: 'vehicle' | 'driver', id: string) {
   };
   const [counts, events, trips, { items: accidents }] = await Promise.all([
     countByRisk(...by(c), of, id, since),
-    named.readWithin(...by(c), named.eventsWithDrivers, latest),
-    named.readWithin(...by(c), named.tripsWithNames, latest),
-    named.readNamed(...by(c), named.accidentsWithVehicles, {
+    named.readWithin(...reading(c), named.eventsWithDrivers, latest),
+    named.readWithin(...reading(c), named.tripsWithNames, latest),
+    named.readNamed(...reading(c), named.accidentsWithVehicles, {
       connectionId: undefined,
       descending: true,
       query: {

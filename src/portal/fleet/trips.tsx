@@ -2,20 +2,20 @@ import { findReferences } from '../../core/fleet/find.ts';
 import { trips } from '../../core/fleet/lists/trips.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
-import { findAcross } from '../../extras/archive/lists.ts';
+import { findListed, reading } from '../../ui/added.ts';
+import { column, eventColumns, tripColumns } from '../../ui/columns.tsx';
+import { page } from '../../ui/layout.tsx';
+import { type RecordList, recordFile, recordPage } from '../../ui/list.tsx';
+import { type MapPlace, placeName } from '../../ui/map.tsx';
 import {
   eventsWithDrivers,
   type NamedTrip,
   readWithin,
   tripsWithNames,
-} from '../read/named-lists.ts';
-import { column, eventColumns, tripColumns } from '../ui/columns.tsx';
-import { page } from '../ui/layout.tsx';
-import { type RecordList, recordFile, recordPage } from '../ui/list.tsx';
-import { type MapPlace, placeName } from '../ui/map.tsx';
-import { fact, factsOf, idIn, MapAndFacts, pointsOf, timeIn } from '../ui/records.tsx';
-import { TablePanel } from '../ui/table.tsx';
-import { FullTime, Time } from '../ui/time.tsx';
+} from '../../ui/read/named-lists.ts';
+import { fact, factsOf, idIn, MapAndFacts, pointsOf, timeIn } from '../../ui/records.tsx';
+import { TablePanel } from '../../ui/table.tsx';
+import { FullTime, Time } from '../../ui/time.tsx';
 
 const declared = {
   path: '/portal/trips',
@@ -57,7 +57,7 @@ const openTripMs = dayMs;
 /** The page of a trip, with the events of its vehicle meanwhile. */
 export async function detail(c: Context) {
   const id = idIn(c);
-  const trip = orNotFound(await findAcross(...by(c), trips.list, id, timeIn(c)));
+  const trip = orNotFound(await findListed(c, trips.list, id, timeIn(c)));
   const [{ vehicle, driver, connection }, events] = await Promise.all([
     findReferences(...by(c), trip),
     eventsOf(c, trip),
@@ -103,7 +103,7 @@ export async function detail(c: Context) {
 async function eventsOf(c: Context, trip: NamedTrip) {
   const from = Date.parse(trip.startedAt);
   const to = trip.endedAt === null ? from + openTripMs : Date.parse(trip.endedAt);
-  const events = await readWithin(...by(c), eventsWithDrivers, {
+  const events = await readWithin(...reading(c), eventsWithDrivers, {
     of: 'vehicle',
     ids: [trip.vehicleId],
     from,

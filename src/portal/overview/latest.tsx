@@ -1,10 +1,10 @@
 import type { Child } from 'hono/jsx';
 import { cappedCount, counted } from '../../core/platform/text.ts';
-import { maxCounted } from '../read/attention.ts';
+import { Empty, EventState, Level, Panel } from '../../ui/parts.tsx';
+import { maxCounted } from '../../ui/read/attention.ts';
+import { accidentPath, eventPath } from '../../ui/records.tsx';
+import { dayIn, Time } from '../../ui/time.tsx';
 import type { LatestEvent, UnattendedAccident } from '../read/overview.ts';
-import { Empty, EventState, Level, Panel } from '../ui/parts.tsx';
-import { accidentPath, eventPath } from '../ui/records.tsx';
-import { dayIn, Time } from '../ui/time.tsx';
 import { eventsPath } from './trends.tsx';
 
 /** The newest accidents that need attention; `count` is how many there are. */

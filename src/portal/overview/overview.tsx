@@ -4,11 +4,11 @@ import { by, type Context, seeOther } from '../../core/platform/http/context.ts'
 import { percent, waitInWords } from '../../core/platform/text.ts';
 import { maxTimed, percentile, type Waits } from '../../extras/delivery-log/times.ts';
 import type { Span } from '../../extras/trends/read.ts';
+import { page, timeZoneOf } from '../../ui/layout.tsx';
+import { Live } from '../../ui/parts.tsx';
+import { type Column, TablePanel } from '../../ui/table.tsx';
+import { Ago, addDays, dayIn, longDay, startOfDay } from '../../ui/time.tsx';
 import { readOverview } from '../read/overview.ts';
-import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Live } from '../ui/parts.tsx';
-import { type Column, TablePanel } from '../ui/table.tsx';
-import { Ago, addDays, dayIn, longDay, startOfDay } from '../ui/time.tsx';
 import { LatestArrivals, RiskToday, UnattendedAccidents } from './latest.tsx';
 import { Problems } from './problems.tsx';
 import { isSetUp, SetupList } from './setup.tsx';

@@ -2,17 +2,17 @@ import type { Child } from 'hono/jsx';
 import { listed } from '../../core/platform/text.ts';
 import { whyUncovered } from '../../core/webhooks/coverage.ts';
 import { failureDescription } from '../../core/webhooks/deliveries/words.ts';
+import { Icon, LinkButton } from '../../ui/buttons.tsx';
+import { type Mood, Panel } from '../../ui/parts.tsx';
+import { maxCounted } from '../../ui/read/attention.ts';
+import { Time } from '../../ui/time.tsx';
 import { givenHealth } from '../connections/health.tsx';
-import { maxCounted } from '../read/attention.ts';
 import type {
   ConnectionProblem,
   readOverview,
   Uncovered,
   WebhookProblem,
 } from '../read/overview.ts';
-import { Icon, LinkButton } from '../ui/buttons.tsx';
-import { type Mood, Panel } from '../ui/parts.tsx';
-import { Time } from '../ui/time.tsx';
 import { deliveries, titleOf } from '../webhooks/words.ts';
 
 /** What is broken, why, and the button that starts the repair. */

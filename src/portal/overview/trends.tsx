@@ -5,10 +5,10 @@ import type {
   Span,
   TypeCount,
 } from '../../extras/trends/read.ts';
-import { RiskChart } from '../ui/chart.tsx';
-import { Panel, Segment } from '../ui/parts.tsx';
-import { TablePanel } from '../ui/table.tsx';
-import { addDays, shortDate } from '../ui/time.tsx';
+import { RiskChart } from '../../ui/chart.tsx';
+import { Panel, Segment } from '../../ui/parts.tsx';
+import { TablePanel } from '../../ui/table.tsx';
+import { addDays, shortDate } from '../../ui/time.tsx';
 
 /** Safety events per day by risk, against as many days before. */
 export const Trend = (props: { span: Span; spans: number[]; days: DayCount[] }) => {

@@ -15,7 +15,7 @@ import { isWithdrawn, needsCover } from '../../extras/providers/connect.ts';
 import * as trends from '../../extras/trends/read.ts';
 import { eventsOf, recountLive } from '../../extras/trends/recount.ts';
 import { eventCounts } from '../../extras/trends/tables.ts';
-import { ailingWebhooks, failedOf, maxCounted } from './attention.ts';
+import { ailingWebhooks, failedOf, maxCounted } from '../../ui/read/attention.ts';
 
 /** All data of the overview in one round trip. Counts the last hours first; a job counts earlier ones. */
 export async function readOverview(env: Env, caller: Caller, span: trends.Span) {

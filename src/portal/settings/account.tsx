@@ -8,13 +8,13 @@ import { canKeepEvidence, keepEvidence } from '../../extras/evidence/evidence.ts
 import { providerSessionMs } from '../../extras/single-sign-on/single-sign-on.ts';
 import { setPreferences } from '../../people/people.ts';
 import { sessionMs } from '../../people/sessions.ts';
-import { aRole, PostButton } from '../ui/buttons.tsx';
-import { choice, FormPanel, handles, line } from '../ui/fields.tsx';
-import { type Offered, offered } from '../ui/forms.tsx';
-import { browserZoneOf, page } from '../ui/layout.tsx';
-import { Facts, Panel } from '../ui/parts.tsx';
-import { done } from '../ui/submit.ts';
-import { zoneName } from '../ui/time.tsx';
+import { aRole, PostButton } from '../../ui/buttons.tsx';
+import { choice, FormPanel, handles, line } from '../../ui/fields.tsx';
+import { type Offered, offered } from '../../ui/forms.tsx';
+import { browserZoneOf, page } from '../../ui/layout.tsx';
+import { Facts, Panel } from '../../ui/parts.tsx';
+import { done } from '../../ui/submit.ts';
+import { zoneName } from '../../ui/time.tsx';
 
 const path = '/portal/settings/account';
 const unitsPath = `${path}/units`;

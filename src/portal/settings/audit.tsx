@@ -2,9 +2,9 @@ import { type Entry, listAudit } from '../../core/accounts/audit/list.ts';
 import { auditDays } from '../../core/accounts/audit/prune.ts';
 import type { Context } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
-import { page } from '../ui/layout.tsx';
-import { type Column, sliceOn, TablePanel } from '../ui/table.tsx';
-import { Time } from '../ui/time.tsx';
+import { page } from '../../ui/layout.tsx';
+import { type Column, sliceOn, TablePanel } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 
 /** Settings, Audit log. */
 export const list = async (c: Context) =>

@@ -6,14 +6,14 @@ import { parse } from '../../core/platform/fields.ts';
 import { by, type Context, file } from '../../core/platform/http/context.ts';
 import { capital, counted, listed, sizeInWords } from '../../core/platform/text.ts';
 import * as exporting from '../../extras/exports/exports.ts';
-import { LinkButton } from '../ui/buttons.tsx';
-import { boxes, drawn, FormPanel, handles, line } from '../ui/fields.tsx';
-import type { Offered } from '../ui/forms.tsx';
-import { page, timeZoneOf } from '../ui/layout.tsx';
-import { State } from '../ui/parts.tsx';
-import { done } from '../ui/submit.ts';
-import { type Column, TablePanel } from '../ui/table.tsx';
-import { Day, rangeOfDays, Time } from '../ui/time.tsx';
+import { LinkButton } from '../../ui/buttons.tsx';
+import { boxes, drawn, FormPanel, handles, line } from '../../ui/fields.tsx';
+import type { Offered } from '../../ui/forms.tsx';
+import { page, timeZoneOf } from '../../ui/layout.tsx';
+import { State } from '../../ui/parts.tsx';
+import { done } from '../../ui/submit.ts';
+import { type Column, TablePanel } from '../../ui/table.tsx';
+import { Day, rangeOfDays, Time } from '../../ui/time.tsx';
 
 const path = '/portal/settings/exports';
 

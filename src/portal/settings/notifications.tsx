@@ -14,8 +14,8 @@ import * as channels from '../../extras/alerts/channels.ts';
 import { findMailRule, type MailRule, setMailRule } from '../../extras/alerts/rules.ts';
 import { setSummary, summaryHour } from '../../extras/summaries/summaries.ts';
 import { setPreferences } from '../../people/people.ts';
-import { Breakable } from '../ui/breakable.tsx';
-import { LinkButton, PostButton } from '../ui/buttons.tsx';
+import { Breakable } from '../../ui/breakable.tsx';
+import { LinkButton, PostButton } from '../../ui/buttons.tsx';
 import {
   box,
   boxes,
@@ -25,13 +25,13 @@ import {
   formPage,
   handles,
   line,
-} from '../ui/fields.tsx';
-import { type Offered, offered } from '../ui/forms.tsx';
-import { page, timeZoneOf } from '../ui/layout.tsx';
-import { levelOptions, Note, riskOptions, State } from '../ui/parts.tsx';
-import { done } from '../ui/submit.ts';
-import { acting, type Column, naming, TablePanel } from '../ui/table.tsx';
-import { Ago } from '../ui/time.tsx';
+} from '../../ui/fields.tsx';
+import { type Offered, offered } from '../../ui/forms.tsx';
+import { page, timeZoneOf } from '../../ui/layout.tsx';
+import { levelOptions, Note, riskOptions, State } from '../../ui/parts.tsx';
+import { done } from '../../ui/submit.ts';
+import { acting, type Column, naming, TablePanel } from '../../ui/table.tsx';
+import { Ago } from '../../ui/time.tsx';
 
 const notificationsPath = '/portal/settings/notifications';
 const channelsPath = `${notificationsPath}/channels`;

@@ -6,14 +6,14 @@ import { unlessOnlyByLink } from '../../extras/single-sign-on/single-sign-on.ts'
 import { invite } from '../../people/invitations.ts';
 import * as people from '../../people/people.ts';
 import { invitationMs } from '../../people/sessions.ts';
+import { aRole, LinkButton, roleNames } from '../../ui/buttons.tsx';
+import { choice, confirmed, FormPanel, formPage, handles, line, radios } from '../../ui/fields.tsx';
+import type { Offered } from '../../ui/forms.tsx';
+import { page } from '../../ui/layout.tsx';
+import { done } from '../../ui/submit.ts';
+import { acting, type Column, naming, sliceOn, TablePanel } from '../../ui/table.tsx';
+import { Ago, Day } from '../../ui/time.tsx';
 import { emailInvitation } from '../sign-in/sign-in.tsx';
-import { aRole, LinkButton, roleNames } from '../ui/buttons.tsx';
-import { choice, confirmed, FormPanel, formPage, handles, line, radios } from '../ui/fields.tsx';
-import type { Offered } from '../ui/forms.tsx';
-import { page } from '../ui/layout.tsx';
-import { done } from '../ui/submit.ts';
-import { acting, type Column, naming, sliceOn, TablePanel } from '../ui/table.tsx';
-import { Ago, Day } from '../ui/time.tsx';
 
 const peoplePath = '/portal/settings/people';
 

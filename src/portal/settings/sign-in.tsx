@@ -11,6 +11,13 @@ import {
   maxDomains,
   saveSingleSignOn,
 } from '../../extras/single-sign-on/single-sign-on.ts';
+import { LinkButton, roleNames } from '../../ui/buttons.tsx';
+import { choice, FormPanel, handles, line } from '../../ui/fields.tsx';
+import type { Offered } from '../../ui/forms.tsx';
+import { page } from '../../ui/layout.tsx';
+import { Copyable, Facts, Panel, State } from '../../ui/parts.tsx';
+import { done } from '../../ui/submit.ts';
+import { Day } from '../../ui/time.tsx';
 import {
   begin,
   redirectUri,
@@ -18,13 +25,6 @@ import {
   tested,
   textsInWords,
 } from '../sign-in/single-sign-on.tsx';
-import { LinkButton, roleNames } from '../ui/buttons.tsx';
-import { choice, FormPanel, handles, line } from '../ui/fields.tsx';
-import type { Offered } from '../ui/forms.tsx';
-import { page } from '../ui/layout.tsx';
-import { Copyable, Facts, Panel, State } from '../ui/parts.tsx';
-import { done } from '../ui/submit.ts';
-import { Day } from '../ui/time.tsx';
 
 /** Settings, Sign-in: how the account's people sign in by its own provider. */
 export async function show(c: Context) {

@@ -12,7 +12,7 @@ import { dayMs } from '../../core/platform/durations.ts';
 import { Name } from '../../core/platform/fields.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { listed } from '../../core/platform/text.ts';
-import { LinkButton } from '../ui/buttons.tsx';
+import { LinkButton } from '../../ui/buttons.tsx';
 import {
   boxes,
   choice,
@@ -22,13 +22,13 @@ import {
   handles,
   line,
   type Values,
-} from '../ui/fields.tsx';
-import type { Offered } from '../ui/forms.tsx';
-import { page } from '../ui/layout.tsx';
-import { Copyable, ShownOnce, State } from '../ui/parts.tsx';
-import { secretPage } from '../ui/secret.tsx';
-import { acting, type Column, naming, sliceOn, TablePanel } from '../ui/table.tsx';
-import { Ago, Day } from '../ui/time.tsx';
+} from '../../ui/fields.tsx';
+import type { Offered } from '../../ui/forms.tsx';
+import { page } from '../../ui/layout.tsx';
+import { Copyable, ShownOnce, State } from '../../ui/parts.tsx';
+import { secretPage } from '../../ui/secret.tsx';
+import { acting, type Column, naming, sliceOn, TablePanel } from '../../ui/table.tsx';
+import { Ago, Day } from '../../ui/time.tsx';
 
 const path = '/portal/settings/tokens';
 

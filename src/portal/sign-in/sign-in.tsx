@@ -19,12 +19,12 @@ import {
   signInUrl,
   signOut,
 } from '../../people/sessions.ts';
-import { forgetSession, startSession } from '../session/session.ts';
-import { PostForm } from '../ui/buttons.tsx';
-import { drawn, handles, line } from '../ui/fields.tsx';
-import { Form, FormError } from '../ui/forms.tsx';
-import { page } from '../ui/layout.tsx';
-import { done, readForm } from '../ui/submit.ts';
+import { PostForm } from '../../ui/buttons.tsx';
+import { drawn, handles, line } from '../../ui/fields.tsx';
+import { Form, FormError } from '../../ui/forms.tsx';
+import { page } from '../../ui/layout.tsx';
+import { forgetSession, startSession } from '../../ui/session/session.ts';
+import { done, readForm } from '../../ui/submit.ts';
 import { goToProvider } from './single-sign-on.tsx';
 
 export const linkMinutes = linkMs / 60_000;

@@ -22,9 +22,9 @@ import {
   cookieOptions,
 } from '../../people/http/session-cookie.ts';
 import { secretIn, withCell } from '../../people/secrets.ts';
-import { startSession } from '../session/session.ts';
-import { page } from '../ui/layout.tsx';
-import { done } from '../ui/submit.ts';
+import { page } from '../../ui/layout.tsx';
+import { startSession } from '../../ui/session/session.ts';
+import { done } from '../../ui/submit.ts';
 import {
   authorizationUrl,
   type Claims,

@@ -1,7 +1,7 @@
 import { type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { isOffKey, turnSummaryOff } from '../../extras/summaries/summaries.ts';
-import { PostForm, Submit } from '../ui/buttons.tsx';
-import { page } from '../ui/layout.tsx';
+import { PostForm, Submit } from '../../ui/buttons.tsx';
+import { page } from '../../ui/layout.tsx';
 
 /**
  * Turns off somebody's daily summary by the link in it, without a session. A program that opens links turns nothing off;

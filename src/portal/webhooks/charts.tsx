@@ -7,9 +7,9 @@ import {
   shownHours,
 } from '../../core/webhooks/deliveries/counts.ts';
 import { maxTimed, percentile, type ReceiverResponse } from '../../extras/delivery-log/times.ts';
-import { Chart, Legend, type Series } from '../ui/chart.tsx';
-import { Panel, Segment } from '../ui/parts.tsx';
-import { clockTime, dayIn, shortDate } from '../ui/time.tsx';
+import { Chart, Legend, type Series } from '../../ui/chart.tsx';
+import { Panel, Segment } from '../../ui/parts.tsx';
+import { clockTime, dayIn, shortDate } from '../../ui/time.tsx';
 
 const shownDays = 30;
 

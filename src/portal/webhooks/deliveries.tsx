@@ -10,12 +10,12 @@ import {
   type StateCounts,
   type WebhookActivity,
 } from '../../extras/delivery-log/activity.ts';
-import { LinkButton, PostButton } from '../ui/buttons.tsx';
-import { addressOf } from '../ui/filters.tsx';
-import { Find } from '../ui/forms.tsx';
-import { type Empty, type Pause, Risk, Segment, Status } from '../ui/parts.tsx';
-import { acting, type Column, Pager, TablePanel } from '../ui/table.tsx';
-import { Time } from '../ui/time.tsx';
+import { LinkButton, PostButton } from '../../ui/buttons.tsx';
+import { addressOf } from '../../ui/filters.tsx';
+import { Find } from '../../ui/forms.tsx';
+import { type Empty, type Pause, Risk, Segment, Status } from '../../ui/parts.tsx';
+import { acting, type Column, Pager, TablePanel } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 import { deliveries as countOf } from './words.ts';
 
 export type ShownDeliveries = Omit<BrowseQuery, 'limit'>;

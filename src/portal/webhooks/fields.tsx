@@ -8,11 +8,11 @@ import {
 import { incidentTypes } from '../../core/fleet/incidents/types.ts';
 import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
 import { WebhookLabels } from '../../core/webhooks/schema.ts';
-import { box, boxes, choice, type FormField, line, mapped } from '../ui/fields.tsx';
-import { BelowControl, Choices, offered } from '../ui/forms.tsx';
-import { levelOptions, riskOptions } from '../ui/parts.tsx';
-import type { SentForm } from '../ui/reader.ts';
-import { FilledForm } from '../ui/submit.ts';
+import { box, boxes, choice, type FormField, line, mapped } from '../../ui/fields.tsx';
+import { BelowControl, Choices, offered } from '../../ui/forms.tsx';
+import { levelOptions, riskOptions } from '../../ui/parts.tsx';
+import type { SentForm } from '../../ui/reader.ts';
+import { FilledForm } from '../../ui/submit.ts';
 
 const Trimmed = v.pipe(v.string(), v.trim());
 const numbers = (field: FormField<string[]>) => mapped(field, (chosen) => chosen.map(Number));

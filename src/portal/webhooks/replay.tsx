@@ -5,12 +5,12 @@ import { maxReplayedPerCall } from '../../core/webhooks/deliveries/policy.ts';
 import { findWebhook } from '../../core/webhooks/stored.ts';
 import { countReplayable, replay } from '../../extras/delivery-log/replay.ts';
 import { type ReplaySelection, replayableMs } from '../../extras/delivery-log/replayable.ts';
-import { LinkButton, PostForm, Submit, WebhookUrl } from '../ui/buttons.tsx';
-import { choice, drawn, line, valuesIn } from '../ui/fields.tsx';
-import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Note, Panel } from '../ui/parts.tsx';
-import { done, FilledForm, filledIn, orProblem } from '../ui/submit.ts';
-import { isLocalTime, momentOf, ZoneName } from '../ui/time.tsx';
+import { LinkButton, PostForm, Submit, WebhookUrl } from '../../ui/buttons.tsx';
+import { choice, drawn, line, valuesIn } from '../../ui/fields.tsx';
+import { page, timeZoneOf } from '../../ui/layout.tsx';
+import { Note, Panel } from '../../ui/parts.tsx';
+import { done, FilledForm, filledIn, orProblem } from '../../ui/submit.ts';
+import { isLocalTime, momentOf, ZoneName } from '../../ui/time.tsx';
 import { aboveOf, deliveries, pathOf } from './words.ts';
 
 /** What a replay is chosen by, in the address: times are in the reader's zone. */

@@ -14,11 +14,11 @@ import {
 } from '../../extras/delivery-log/activity.ts';
 import type { Receiver } from '../../extras/delivery-log/receivers.ts';
 import { maxTimed, percentile } from '../../extras/delivery-log/times.ts';
-import { Breakable } from '../ui/breakable.tsx';
-import { Allowed, LinkButton, MoreActions, PostButton, WebhookUrl } from '../ui/buttons.tsx';
-import { page, timeZoneOf } from '../ui/layout.tsx';
-import { Facts, Figures, Note, Panel, State } from '../ui/parts.tsx';
-import { Time } from '../ui/time.tsx';
+import { Breakable } from '../../ui/breakable.tsx';
+import { Allowed, LinkButton, MoreActions, PostButton, WebhookUrl } from '../../ui/buttons.tsx';
+import { page, timeZoneOf } from '../../ui/layout.tsx';
+import { Facts, Figures, Note, Panel, State } from '../../ui/parts.tsx';
+import { Time } from '../../ui/time.tsx';
 import { Charts } from './charts.tsx';
 import { Browser, type ShownDeliveries } from './deliveries.tsx';
 import { healthOf } from './webhooks.tsx';

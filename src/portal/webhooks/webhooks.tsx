@@ -10,14 +10,14 @@ import {
   type WebhookSummary,
 } from '../../extras/delivery-log/summaries.ts';
 import { percentile } from '../../extras/delivery-log/times.ts';
-import { Breakable } from '../ui/breakable.tsx';
-import { LinkButton, WebhookUrl } from '../ui/buttons.tsx';
-import { Spark } from '../ui/chart.tsx';
-import type { IconName } from '../ui/icon-names.ts';
-import { page } from '../ui/layout.tsx';
-import { type Mood, State } from '../ui/parts.tsx';
-import { type Column, sliceOn, TablePanel } from '../ui/table.tsx';
-import { Time } from '../ui/time.tsx';
+import { Breakable } from '../../ui/breakable.tsx';
+import { LinkButton, WebhookUrl } from '../../ui/buttons.tsx';
+import { Spark } from '../../ui/chart.tsx';
+import type { IconName } from '../../ui/icon-names.ts';
+import { page } from '../../ui/layout.tsx';
+import { type Mood, State } from '../../ui/parts.tsx';
+import { type Column, sliceOn, TablePanel } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
 import { pathOf, titleOf } from './words.ts';
 
 /** The webhooks, those with problems first. */

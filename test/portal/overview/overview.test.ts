@@ -4,7 +4,7 @@ import { hourMs, minuteMs } from '../../../src/core/platform/durations.ts';
 import { countEvents } from '../../../src/extras/trends/job.ts';
 import { spanOf } from '../../../src/portal/overview/overview.tsx';
 import { readOverview } from '../../../src/portal/read/overview.ts';
-import { addDays, rangeOfDays, startOfDay } from '../../../src/portal/ui/time.tsx';
+import { addDays, rangeOfDays, startOfDay } from '../../../src/ui/time.tsx';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { ask, personBefore, signIn, watchedOn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';

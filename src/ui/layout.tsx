@@ -1,0 +1,302 @@
+import { getCookie } from 'hono/cookie';
+import { html } from 'hono/html';
+import { type Child, useContext } from 'hono/jsx';
+import { config } from '../core/platform/config.ts';
+import type { Context } from '../core/platform/http/context.ts';
+import { type ReportedFailure, statusOf } from '../core/platform/http/failures.ts';
+import { Breakable } from './breakable.tsx';
+import { Icon, PostForm, roleNames } from './buttons.tsx';
+import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
+import { Note } from './parts.tsx';
+import { maxCounted } from './read/attention.ts';
+import type { Session } from './read/session.ts';
+import { PageReader, type Reader } from './reader.ts';
+import { versionPath } from './session/page-version.ts';
+import { mayGo } from './session/rights.ts';
+import { watchedBy } from './session/session.ts';
+import { takeFlash } from './submit.ts';
+import { isTimeZone, Time, ZoneName } from './time.tsx';
+
+export type Head = {
+  title: string;
+  state?: Child;
+  lead?: Child;
+  above?: { href: string; name: string }[];
+  /** Buttons, at most one of them primary. */
+  actions?: Child;
+  /** For forms and settings. */
+  narrow?: boolean;
+};
+
+/** The reader's time zone: their own choice, otherwise their browser's, otherwise UTC. */
+export const timeZoneOf = (c: Context): string => {
+  const chosen = c.get('session')?.user.timeZone;
+  return chosen && isTimeZone(chosen) ? chosen : browserZoneOf(c);
+};
+
+export function browserZoneOf(c: Context): string {
+  const zone = getCookie(c, 'timezone');
+  return zone !== undefined && isTimeZone(zone) ? zone : 'UTC';
+}
+
+/** Responds with a whole page: with the menu, or the status of `failed`. */
+export async function page(
+  c: Context,
+  head: Head,
+  content: Child,
+  failed?: ReportedFailure['kind'],
+): Promise<Response> {
+  const session = c.get('session');
+  const shownAgain = c.get('shownAgain');
+  const failure = failed ?? (shownAgain?.errors.length ? 'invalid' : undefined);
+  const watched = session && (watchedBy(c) ?? { of: 'account', id: session.user.accountId });
+  // What an operator looks at is not watched: they have no row that says whether they may.
+  const versionUrl =
+    watched && !failure && !session.look ? await versionPath(c, watched, session.hash) : undefined;
+  const flash = takeFlash(c);
+  const reader: Reader = {
+    role: session?.user.role ?? 'viewer',
+    mayGo: (method, address) => mayGo(c, method, address),
+    zone: timeZoneOf(c),
+    units: session?.units ?? 'metric',
+    mapStyle: failure ? undefined : config(c.env).mapStyleUrl,
+    shownAgain,
+  };
+  const isTab = settings.tabs.some(({ href, name }) => href === c.req.path && name === head.title);
+  const inside = (
+    <>
+      {flash && (
+        <Note mood={flash.mood} role="status">
+          {flash.text}
+        </Note>
+      )}
+      {session?.look && (
+        <Note mood="warn">
+          You look at this account as an operator until <Time at={session.look} />. You can change
+          nothing, and its people see in the audit log that you were here.
+        </Note>
+      )}
+      {isTab ? (
+        <SettingsTabs path={c.req.path} />
+      ) : (
+        <PageHead head={{ above: settingsAbove(c.req.path), ...head }} />
+      )}
+      {content}
+    </>
+  );
+  const document = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>
+          {failure === 'invalid' ? 'Error: ' : ''}
+          {head.title} · Fleet Data Service
+        </title>
+        <link rel="icon" href="/design/mark.svg" />
+        <link rel="preload" href="/design/geist.woff2" as="font" type="font/woff2" crossorigin="" />
+        <link rel="stylesheet" href="/design/design.css" />
+        <script src="/portal/portal.js" defer></script>
+        <script src="/portal/live.js" defer></script>
+      </head>
+      <body
+        data-version-url={versionUrl}
+        data-version={session?.version}
+        data-units={session?.units}
+      >
+        <PageReader.Provider value={reader}>
+          {session ? (
+            <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
+              {inside}
+            </App>
+          ) : (
+            <Gate>{inside}</Gate>
+          )}
+        </PageReader.Provider>
+      </body>
+    </html>
+  );
+  // Without a doctype browsers use quirks mode.
+  return c.html(html`<!DOCTYPE html>${document}`, failure && statusOf(failure));
+}
+
+const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head }) => (
+  <header class="page-head">
+    <div>
+      {above && above.length > 0 && (
+        <nav class="crumbs" aria-label="Breadcrumb">
+          <ol>
+            {above.map(({ href, name }) => (
+              <li>
+                <a href={href}>
+                  <Breakable text={name} />
+                </a>
+              </li>
+            ))}
+          </ol>
+        </nav>
+      )}
+      <div class="title-row">
+        <h1>
+          <Breakable text={title} />
+        </h1>
+        <span class="contents" id="state-now" data-live>
+          {state}
+        </span>
+      </div>
+      {lead && <p>{lead}</p>}
+    </div>
+    {actions && <div class="actions">{actions}</div>}
+  </header>
+);
+
+/** The tab of the settings that a page is within, to be above its title. */
+const settingsAbove = (path: string) => settings.tabs.filter(({ href }) => isWithin(path, href));
+
+/** The settings' title, and their tabs below it. */
+const SettingsTabs = ({ path }: { path: string }) => {
+  const { mayGo } = useContext(PageReader);
+  const tabs = settings.tabs.filter(({ href }) => mayGo('GET', href));
+  return (
+    <header>
+      <h1>Settings</h1>
+      <nav class="tabs-line" aria-label="Settings">
+        {tabs.map(({ href, name }) => (
+          <a href={href} aria-current={currentOf(path, href)}>
+            {name}
+          </a>
+        ))}
+      </nav>
+    </header>
+  );
+};
+
+/** The page of somebody who is signed in: the menu beside the content or, on a phone, in a drawer. */
+const App = (props: { session: Session; path: string; narrow: boolean; children: Child }) => {
+  const { session, path, narrow, children } = props;
+  return (
+    <div class="app">
+      <a class="skip" href="#content">
+        Skip to content
+      </a>
+      <header class="topbar">
+        <Brand name={session.account} />
+        <button class="btn btn-ghost" type="button" popovertarget="nav">
+          <Icon name="menu" />
+          Menu
+        </button>
+      </header>
+      <nav class="strip" aria-label="Shortcuts" id="strip-now" data-live>
+        <ul>
+          {menu
+            .flatMap(({ links }) => links.filter(({ short }) => short))
+            .map((link) => (
+              <Entry {...{ link, path, session }}>{link.short}</Entry>
+            ))}
+        </ul>
+      </nav>
+      <nav class="nav" id="nav" popover="auto" aria-label="Main">
+        <Brand name={session.account} />
+        <search>
+          <form class="search-field" method="get" action="/portal/search">
+            <label class="sr-only" for="find-any">
+              Search vehicles, drivers and events
+            </label>
+            <Icon name="search" small />
+            <input
+              id="find-any"
+              type="search"
+              name="q"
+              placeholder="Search"
+              maxlength={200}
+              aria-keyshortcuts="/"
+            />
+            <kbd hidden>/</kbd>
+          </form>
+          <div id="found-any" aria-live="polite" />
+        </search>
+        {menu.map(({ heading, links }, i) => (
+          <div id={`menu-${i}`} data-live>
+            {heading && <h2>{heading}</h2>}
+            <ul>
+              {links.map((link) => (
+                <Entry {...{ link, path, session }}>
+                  <Icon name={link.icon} />
+                  {link.name}
+                </Entry>
+              ))}
+            </ul>
+          </div>
+        ))}
+        <div class="who">
+          <p>
+            {session.user.email}
+            <small>{roleNames[session.user.role]}</small>
+          </p>
+          <PostForm to="/portal/sign-out">
+            <ul>
+              <li>
+                <button type="submit">
+                  <Icon name="log-out" />
+                  Sign out
+                </button>
+              </li>
+            </ul>
+          </PostForm>
+        </div>
+      </nav>
+      <main
+        class={`page${narrow || isWithin(path, settings.href) ? ' page-narrow' : ''}`}
+        id="content"
+      >
+        {children}
+        <p class="foot">
+          Times are in <ZoneName />.{' '}
+          <a href="/portal/settings/account#time-zone">Change the time zone</a>
+        </p>
+      </main>
+    </div>
+  );
+};
+
+/** A page in the menu, with how many of its items need attention. */
+const Entry = (props: { link: MenuLink; path: string; session: Session; children: Child }) => {
+  const { link, path, session, children } = props;
+  const count = link.counts ? session.attention[link.counts] : 0;
+  const isBad = link.counts !== 'accidents';
+  return (
+    <li>
+      <a href={link.href} aria-current={currentOf(path, link.href)}>
+        {children}{' '}
+        {count > 0 && (
+          <span class={`count${isBad ? ' count-bad' : ''}`}>
+            {count < maxCounted ? count : `${maxCounted - 1}+`}
+            <span class="sr-only"> {isBad ? 'with a problem' : 'to look at'}</span>
+          </span>
+        )}
+      </a>
+    </li>
+  );
+};
+
+const Gate = ({ children }: { children: Child }) => (
+  <div class="gate">
+    <main>
+      <section class="panel">
+        <Mark />
+        {children}
+      </section>
+    </main>
+    <footer>
+      <a href="/docs">API documentation</a>
+    </footer>
+  </div>
+);
+
+const currentOf = (path: string, href: string): 'page' | 'true' | undefined =>
+  path === href ? 'page' : isWithin(path, href) ? 'true' : undefined;
+
+/** Whether `path` is the page or below it. The first page has nothing below it. */
+const isWithin = (path: string, href: string): boolean =>
+  path === href || (href !== '/portal' && path.startsWith(`${href}/`));

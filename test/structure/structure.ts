@@ -34,8 +34,11 @@ export const roomOrder = [
   'cli',
 ];
 
-/** What an extra adds to a room above, which is as if it were in that room: the commands of the tool. */
-const above: { [name: string]: string } = { commands: 'src/cli/extras' };
+/** What an extra adds to a room above, which is as if it were in that room: to the tool, and to the API's documents. */
+const above: { [name: string]: string } = {
+  commands: 'src/cli/extras',
+  documented: 'src/docs/openapi/extras',
+};
 
 const inItsRoom = (path: string): string =>
   path.replace(/^src\/extras\/([^/]+)\/([^./]+)/, (same, extra, name) =>

@@ -1,16 +1,29 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { examples } from './examples.ts';
-import { describe } from './words.ts';
 
 export type Json = { [key: string]: unknown };
 
-/** The components of valibot schemas, of input with words and examples, or of output. */
-export function components(
+/** Descriptions by `Component`, `property` or `Component.property`, and examples by component. */
+export type Texts = { words: Record<string, string>; examples: Record<string, unknown> };
+
+/** The components of valibot schemas, of input with words and examples. */
+export const components = (
   schemas: Record<string, v.GenericSchema>,
-  typeMode: 'input' | 'output' = 'input',
+  texts: Texts,
+): Record<string, Json> =>
+  Object.fromEntries(
+    Object.entries(converted(schemas, 'input')).map(([name, schema]) => [
+      name,
+      described(name, schema, texts),
+    ]),
+  );
+
+/** The components of valibot schemas, of input or output. */
+export function converted(
+  schemas: Record<string, v.GenericSchema>,
+  typeMode: 'input' | 'output',
 ): Record<string, Json> {
-  const converted = toJsonSchemaDefs(schemas, {
+  return toJsonSchemaDefs(schemas, {
     typeMode,
     target: 'draft-2020-12',
     ignoreActions: ['check', 'trim', 'to_lower_case', 'regex'],
@@ -18,10 +31,6 @@ export function components(
     overrideSchema: ({ valibotSchema, jsonSchema }) =>
       completed(valibotSchema as Known, jsonSchema as Json),
   }) as Record<string, Json>;
-  if (typeMode === 'output') return converted;
-  return Object.fromEntries(
-    Object.entries(converted).map(([name, schema]) => [name, described(name, schema)]),
-  );
 }
 
 /** Schemas that are written differently than the library does. */
@@ -61,32 +70,36 @@ function completed(schema: Known, written: Json): Json | null {
 
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-function described(name: string, schema: Json): Json {
-  const description = describe(name);
+function described(name: string, schema: Json, { words, examples }: Texts): Json {
+  const { [name]: description } = words;
   const properties = schema.properties as Record<string, Json> | undefined; // as JSON Schema has it
   return {
     ...schema,
     ...(description && { description }),
-    ...(properties && { properties: withWords(name, properties) }),
+    ...(properties && { properties: withWords(name, properties, words) }),
     ...(name in examples && { examples: [examples[name]] }),
   };
 }
 
-function withWords(name: string, properties: Record<string, Json>): Record<string, Json> {
+function withWords(
+  name: string,
+  properties: Record<string, Json>,
+  words: Texts['words'],
+): Record<string, Json> {
   return Object.fromEntries(
     Object.entries(properties).map(([property, schema]) => {
-      const description = describe(`${name}.${property}`) ?? describe(property);
-      return [property, { ...within(schema), ...(description && { description }) }];
+      const description = words[`${name}.${property}`] ?? words[property];
+      return [property, { ...within(schema, words), ...(description && { description }) }];
     }),
   );
 }
 
 /** A property's schema, with descriptions of inline objects. */
-function within(schema: Json): Json {
+function within(schema: Json, words: Texts['words']): Json {
   const { anyOf, properties } = schema as { anyOf?: Json[]; properties?: Record<string, Json> }; // as JSON Schema has it
   return {
     ...schema,
-    ...(anyOf && { anyOf: anyOf.map(within) }),
-    ...(properties && { properties: withWords('', properties) }),
+    ...(anyOf && { anyOf: anyOf.map((one) => within(one, words)) }),
+    ...(properties && { properties: withWords('', properties, words) }),
   };
 }

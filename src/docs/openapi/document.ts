@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import { sentence } from '../../core/platform/fields.ts';
 import { apiVersion } from '../../core/platform/http/context.ts';
-import { components, type Json, ref } from './components.ts';
-import { examples } from './examples.ts';
+import { components, converted, type Json, ref, type Texts } from './components.ts';
 import { failed, headers, headersFor, isLimited, requestId, responses } from './responses.ts';
 
 export type Parts = {
   title: string;
   description: string;
   /** Its operations by tag, with the tag's description. */
-  groups: { [tag: string]: [description: string, Operations] };
+  groups: Groups;
+  texts: Texts;
   /** Components by name: requests, and responses that are sent unchanged. */
   schemas: Record<string, v.GenericSchema>;
   /** Components of responses whose schemas transform what is sent. */
@@ -36,6 +36,8 @@ export type Operation = {
   /** Responses in addition to those of all operations. */
   others?: Record<string, Json>;
 };
+
+export type Groups = { [tag: string]: [description: string, Operations] };
 
 /** Operations by their ids. */
 export type Operations = { [id: string]: Operation };
@@ -78,6 +80,7 @@ export function document(parts: Parts): Json {
     title,
     description,
     groups,
+    texts,
     schemas,
     replies = {},
     securitySchemes,
@@ -89,7 +92,7 @@ export function document(parts: Parts): Json {
   for (const [tag, [, operations]] of Object.entries(groups))
     for (const [id, operation] of Object.entries(operations)) {
       const [method = '', path = ''] = operation.call.split(' ');
-      paths[path] = { ...paths[path], [method]: written(id, operation, tag) };
+      paths[path] = { ...paths[path], [method]: written(id, operation, tag, texts) };
       if ('name' in operation.reply) envelopes[operation.reply.name] = envelope(operation.reply);
     }
   return {
@@ -110,15 +113,15 @@ export function document(parts: Parts): Json {
       headers: headers(securitySchemes),
       responses: responses(parts.tooLarge),
       schemas: {
-        ...components({ ...schemas, Failure, FieldError }),
-        ...components(replies, 'output'),
+        ...components({ ...schemas, Failure, FieldError }, texts),
+        ...converted(replies, 'output'),
         ...envelopes,
       },
     },
   };
 }
 
-function written(id: string, operation: Operation, tag: string): Json {
+function written(id: string, operation: Operation, tag: string, { examples }: Texts): Json {
   const { summary, description, security = 'ApiToken', parameters = [], body, reply } = operation;
   return {
     operationId: id,
@@ -127,19 +130,21 @@ function written(id: string, operation: Operation, tag: string): Json {
     ...(description && { description }),
     security: security === 'none' ? [] : [{ [security]: [] }],
     ...(parameters.length > 0 && { parameters: parameters.map(({ written }) => written) }),
-    ...(body && { requestBody: requestBody(body) }),
+    ...(body && { requestBody: requestBody(body, examples) }),
     responses: {
-      ...('file' in reply ? fileResponses(reply, security) : { 200: ofReply(reply, security) }),
+      ...('file' in reply
+        ? fileResponses(reply, security)
+        : { 200: ofReply(reply, security, examples) }),
       ...failuresOf(operation),
       ...operation.others,
     },
   };
 }
 
-const ofReply = (reply: Reply, security: string): Json => ({
+const ofReply = (reply: Reply, security: string, examples: Texts['examples']): Json => ({
   description: reply.message,
   headers: headersFor(security),
-  content: { 'application/json': { schema: ref(reply.name), example: exampleOf(reply) } },
+  content: { 'application/json': { schema: ref(reply.name), example: exampleOf(reply, examples) } },
 });
 
 const contentRange = {
@@ -162,7 +167,7 @@ function fileResponses({ file, type = '*/*', ranges }: FileReply, security: stri
 }
 
 /** The body of a request: a component, with its example. */
-export const requestBody = (name: string): Json => ({
+export const requestBody = (name: string, examples: Texts['examples']): Json => ({
   required: true,
   content: { 'application/json': { schema: ref(name), example: examples[name] } },
 });
@@ -215,13 +220,11 @@ function badRequest(refusals: (string | Refused)[], security: string): Json {
 
 const exampleCursor = 'WzEsIjIwMjYtMTEtMjBUMTk6NTg6MDAuMDAwWiJd';
 
-function exampleOf({
-  message,
-  data,
-  example = dataExample(data),
-  paged,
-  resumable,
-}: Reply): Json | undefined {
+function exampleOf(
+  { message, data, paged, resumable, ...reply }: Reply,
+  examples: Texts['examples'],
+): Json | undefined {
+  const { example = dataExample(data, examples) } = reply;
   if (example === undefined) return undefined;
   return {
     status: 200,
@@ -233,9 +236,9 @@ function exampleOf({
 }
 
 /** The example of a component, in a list if `data` is one; undefined if it has none. */
-function dataExample({ $ref, const: only, items }: Json): unknown {
+function dataExample({ $ref, const: only, items }: Json, examples: Texts['examples']): unknown {
   if (typeof $ref === 'string') return examples[$ref.slice($ref.lastIndexOf('/') + 1)];
-  const item = items && dataExample(items as Json); // as JSON Schema has it
+  const item = items && dataExample(items as Json, examples); // as JSON Schema has it
   return item ? [item] : only;
 }
 

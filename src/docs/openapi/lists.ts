@@ -1,26 +1,24 @@
 import * as v from 'valibot';
 import { allConnections, type List, mustBeConnection } from '../../core/fleet/lists/list.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
-import { ExternalIdInput, exampleConnectionId } from '../../core/fleet/lists/resource.ts';
+import { exampleConnectionId } from '../../core/fleet/lists/resource.ts';
 import { listCursor } from '../../core/platform/db/cursor.ts';
 import { fieldError, notKnown } from '../../core/platform/fields.ts';
 import { Limit, QueryText, QueryTime } from '../../core/platform/query.ts';
 import { capital } from '../../core/platform/text.ts';
-import { expiredCursor, feedCursor, QueryKinds } from '../../extras/changes/schema.ts';
 import { type Json, ref } from './components.ts';
 import type { Operation, Operations, Parameter, Refusals, Refused } from './document.ts';
-import { examples, itemName } from './examples.ts';
+import type { Documented } from './documented.ts';
+import { itemName } from './examples.ts';
 import { failing } from './responses.ts';
 
-/** The lists of records, one item of each, and the identifiers that clients give. */
-export const listOperations = (): Operations => {
+/** The lists of records, and one item of each. */
+export const listOperations = (detailed: NonNullable<Documented['detailed']>): Operations => {
   const each = lists.map((resource): Operations => {
-    const { list } = resource;
     const item = itemName(resource);
     return {
-      [`list${item}s`]: listOperation(list, item),
-      [`get${item}`]: itemOperation(list, item, detailed[item]),
-      ...('externalId' in list.columns && { [`update${item}`]: externalIdOperation(list, item) }),
+      [`list${item}s`]: listOperation(resource.list, item),
+      [`get${item}`]: itemOperation(resource, item, detailed[item]),
     };
   });
   return Object.assign({}, ...each);
@@ -30,50 +28,41 @@ export const unknownId = (singular: string) => ({
   404: failing(404, 'Your account has none with this id.', [`${capital(singular)} not found`]),
 });
 
-/** The id in a path; `component` has an example of it. */
-export const idParameter = (description: string, component: string, field = 'id'): Json => ({
+/** The id in a path. */
+export const idParameter = (description: string, example: unknown): Json => ({
   name: 'id',
   in: 'path',
   required: true,
   description,
   schema: { type: 'string', format: 'uuid' },
-  example: (examples[component] as Json)[field], // the component's example
+  example,
 });
 
-function externalIdOperation({ path, singular }: List, item: string): Operation {
-  return {
-    call: `put ${path}/{id}`,
-    summary: `Give a ${singular} your own identifier`,
-    description:
-      'Unique in your account where it is set, and a filter of the list. Providers never change it.',
-    parameters: [{ written: idParameter('Its `id`.', item) }],
-    body: 'ExternalIdInput',
-    reply: {
-      name: `${item}Reply`,
-      message: `${capital(singular)} changed`,
-      data: ref(item),
-      example: examples[item],
-    },
-    refusals: [
-      refused('externalId', ExternalIdInput.entries.externalId, undefined),
-      { field: 'externalId', must: `is already used by another ${singular}` },
-    ],
-    others: unknownId(singular),
-  };
-}
+/** A part of a path, for operators. */
+export const pathParameter = (name: string): Parameter => ({
+  written: { name, in: 'path', required: true, schema: { type: 'string' } },
+});
 
-/** The items that have more than their list shows. */
-const detailed: { [item: string]: string } = { Accident: 'AccidentWithEvidence' };
+/** The example of an item's id. */
+export const exampleId = ({ list, itemExample }: { list: List; itemExample: object }): unknown =>
+  new Map(Object.entries(itemExample)).get(list.id);
 
-function itemOperation(list: List, item: string, shown = item): Operation {
-  const { path, singular, id, order, range, archive } = list;
+function itemOperation(
+  resource: { list: List; itemExample: object },
+  item: string,
+  [shown, adds] = [item, ''],
+): Operation {
+  const { path, singular, id, order, range, archive } = resource.list;
   const need = archive ? 'needed only for items older than 30 days' : 'which is not needed';
   const at = query('at', QueryTime, `Its \`${order}\`, ${need}.`);
   return {
     call: `get ${path}/{id}`,
     summary: `Get one ${singular}`,
-    description: `As the list shows it${shown === item ? '' : ', with its evidence if your account keeps any'}. It never lags.`,
-    parameters: [{ written: idParameter(`Its \`${id}\`.`, item, id) }, ...(range ? [at] : [])],
+    description: `As the list shows it${adds}. It never lags.`,
+    parameters: [
+      { written: idParameter(`Its \`${id}\`.`, exampleId(resource)) },
+      ...(range ? [at] : []),
+    ],
     reply: { name: `${item}Reply`, message: capital(singular), data: ref(shown) },
     others: unknownId(singular),
   };
@@ -119,17 +108,17 @@ const invalidConnection = {
   field: 'Connection-Id',
   must: mustBeConnection,
 };
-const connection = shared('ConnectionId', [invalidConnection]);
+export const connection = shared('ConnectionId', [invalidConnection]);
 const requiredConnection = shared('RequiredConnectionId', [
   { field: 'Connection-Id', must: 'is required', message: 'Connection-Id header is required' },
   invalidConnection,
 ]);
 
-const limit = shared('limit', [
+export const limit = shared('limit', [
   refused('limit', Limit, ['?']),
   refused('limits', v.never(notKnown('parameter', 'limits', ['limit'])), ['50']),
 ]);
-const invalidCursor = (must: string): Refused => ({
+export const invalidCursor = (must: string): Refused => ({
   message: 'Invalid cursor',
   field: 'cursor',
   must,
@@ -223,33 +212,3 @@ export function refused(
   const { field: at, message: must } = fieldError(issue);
   return { field: at, must };
 }
-
-export const listChanges: Operation = {
-  call: 'get /changes',
-  summary: 'Follow changes',
-  description:
-    'Returns changes in the order in which the service received them, each at least once, with the current ' +
-    'state; a page has each record once. Nothing is skipped, however many records arrive meanwhile. Changes are kept ' +
-    'for 30 days. Begin with `cursor=now`, which returns a `resume` and nothing else; list everything; then continue ' +
-    'with `resume`. Without a cursor, the feed starts 30 days ago.',
-  parameters: [
-    connection,
-    limit,
-    {
-      ...query(
-        'cursor',
-        QueryText,
-        'The `next` or `resume` of the page before, with the same connection and kinds; or `now`.',
-      ),
-      refusals: [invalidCursor(feedCursor), { field: 'cursor', ...expiredCursor }],
-    },
-    query('kinds', QueryKinds, 'Only these kinds.'),
-  ],
-  reply: {
-    name: 'ChangesPage',
-    message: 'Changes',
-    data: { type: 'array', items: ref('Change') },
-    paged: true,
-    resumable: true,
-  },
-};

@@ -16,34 +16,33 @@ import * as moves from '../../operator/api/moves.ts';
 import { operations } from '../../operator/api/operations.ts';
 import * as service from '../../operator/api/service.ts';
 import { components, type Json, ref } from './components.ts';
-import {
-  document,
-  type Operation,
-  type Operations,
-  type Parameter,
-  type Reply,
-} from './document.ts';
+import { document, type Operation, type Parameter, type Reply } from './document.ts';
 import { recordName } from './examples.ts';
-import { refused } from './lists.ts';
-import { failing } from './responses.ts';
+import { texts, withAdded } from './gather.ts';
+import { pathParameter, refused } from './lists.ts';
+import { refusal } from './responses.ts';
 
 /** The document for connectors and operators, served at `/openapi.operator.json`. */
 export const operatorDocument = (): Json =>
   document({
     title: 'Fleet Data Service, for connectors and operators',
     description: 'How connectors send records, and what operators can do. Not for customers.',
-    groups: {
+    groups: withAdded('ofOperators', {
       Ingest: ['For connectors.', { ingest }],
       ...Object.fromEntries(
         Object.entries(groups).map(([tag, [about, declared]]) => [
           tag,
           [
             about,
-            { ...Object.fromEntries(Object.entries(declared).map(operationOf)), ...others[tag] },
+            {
+              ...Object.fromEntries(Object.entries(declared).map(operationOf)),
+              ...(tag === 'Service' && { metrics }),
+            },
           ],
         ]),
       ),
-    },
+    }),
+    texts: texts(),
     schemas: {
       IngestInput: v.object({
         ...ingesting.IngestBody.entries,
@@ -96,38 +95,6 @@ const ingest: Operation = {
   ],
 };
 
-const pathParameter = (name: string): Parameter => ({
-  written: { name, in: 'path', required: true, schema: { type: 'string' } },
-});
-
-/** Where a provider's webhook makes a pull due. */
-const providerWebhook: Operation = {
-  call: 'post /providers/{connectionId}/webhook',
-  security: 'none',
-  summary: "Make a pull due, as the provider's webhook",
-  description:
-    'Its body is not read: the call counts if the provider has signed it with the secret that was saved.',
-  parameters: [pathParameter('connectionId')],
-  others: {
-    401: { $ref: '#/components/responses/Unauthorized' },
-    413: { $ref: '#/components/responses/TooLarge' },
-  },
-  reply: { name: 'RingReply', message: 'Pull is due', data: { type: 'null' } },
-};
-
-const refusal = failing(400, '`message` says why, and `errors` which fields are invalid.', [
-  'Unknown account',
-]);
-
-const exportedFile: Operation = {
-  call: 'get /operator/accounts/{id}/exports/{exportId}/{file}',
-  security: 'OperatorKey',
-  summary: 'Download a file of an export',
-  parameters: ['id', 'exportId', 'file'].map(pathParameter),
-  reply: { file: 'The file, CSV or Parquet.' },
-  others: { 400: refusal, 404: failing(404, 'There is none, or not any more.', ['Not found']) },
-};
-
 const metrics: Operation = {
   call: 'get /operator/metrics',
   security: 'OperatorKey',
@@ -176,13 +143,6 @@ for (const {
   groups[tag] = [about, { ...declared, ...operations }];
 }
 
-/** What else there is, by tag. */
-const others: { [tag: string]: Operations } = {
-  Connections: { ring: providerWebhook },
-  Exports: { exportedFile },
-  Service: { metrics },
-};
-
 function operationOf([id, operation]: [id: string, Declared]): [id: string, Operation] {
   const { call, summary, description, body } = operation;
   const [method = '', path = ''] = call.split(' ');
@@ -209,7 +169,10 @@ function queryParameters(
   { part, query = part && SliceParameters }: Declared,
 ): Parameter[] {
   if (!query) return [];
-  const { [id]: { properties = {}, required = [] } = {} } = components({ [id]: query }) as {
+  const { [id]: { properties = {}, required = [] } = {} } = components(
+    { [id]: query },
+    texts(),
+  ) as {
     [id: string]: { properties?: Record<string, Json>; required?: string[] }; // an object's schema
   };
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({

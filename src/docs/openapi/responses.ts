@@ -118,3 +118,8 @@ export const failed = (
     },
   },
 });
+
+/** The 400 of operators' operations. */
+export const refusal = failing(400, '`message` says why, and `errors` which fields are invalid.', [
+  'Unknown account',
+]);

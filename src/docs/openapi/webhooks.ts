@@ -1,14 +1,11 @@
 import { urlProblems } from '../../core/platform/address.ts';
-import { maxReplayedPerCall, webhookIsPaused } from '../../core/webhooks/deliveries/policy.ts';
 import { coreFields } from '../../core/webhooks/fields.ts';
-import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
-import { TestInput, WebhookQuery } from '../../core/webhooks/schema.ts';
-import { ReplayInput } from '../../extras/delivery-log/schema.ts';
-import { Filters, unmatchable } from '../../extras/filters/filters.ts';
+import { options } from '../../core/webhooks/options.ts';
+import { WebhookQuery } from '../../core/webhooks/schema.ts';
 import { type Json, ref } from './components.ts';
 import type { Operation, Operations, Refusals } from './document.ts';
 import { examples } from './examples.ts';
-import { emptyRange, query, refused, shared } from './lists.ts';
+import { query, refused, shared } from './lists.ts';
 
 const parameters = [shared('WebhookId', ['Invalid webhook id'])];
 
@@ -18,10 +15,8 @@ const included = query(
   '`state` adds whether deliveries are sent to the webhook now.',
 );
 
-const { after, dryRun, includeDelivered } = ReplayInput.entries;
-const { type, level } = TestInput.entries;
-
-const action = (name: string): Pick<Operation, 'call' | 'parameters'> => ({
+/** An action on a webhook: its path and parameters. */
+export const action = (name: string): Pick<Operation, 'call' | 'parameters'> => ({
   call: `post /webhook/{id}/${name}`,
   parameters,
 });
@@ -33,18 +28,6 @@ const webhookReply = (message: string, example = {}) => ({
   example: { ...(examples.Webhook as object), ...example }, // the component's example
 });
 
-/** Filters that are invalid, or that apply to types the webhook does not subscribe to. */
-const wrongFilters = [
-  { minEventRisk: 0 },
-  { incidentTypes: ['?'] },
-  { vehicleGroups: [''] },
-  { accidentLevels: [4] },
-];
-const unmatchableFilters = [
-  unmatchable({ minEventRisk: 4 }, [ACCIDENT]),
-  unmatchable({ accidentLevels: [1] }, [EVENT]),
-].flatMap((error) => (error ? [{ field: error.field, must: error.message }] : []));
-
 const invalidWebhook: Refusals = [
   ...Object.values(urlProblems).map(({ message, field: must }) => ({
     message,
@@ -55,8 +38,6 @@ const invalidWebhook: Refusals = [
   'Invalid connection ids',
   refused('httpVerb', coreFields.httpVerb.input, '?'),
   refused('notificationTypes', coreFields.notificationTypes.input, []),
-  ...wrongFilters.map((wrong) => refused('filters', Filters, wrong)),
-  ...unmatchableFilters,
 ];
 
 /** The only 400 of a request without parameters: query and Connection-Id are ignored. */
@@ -66,7 +47,14 @@ const notHttp: Json = {
     'the service, so the body need not be JSON.',
 };
 
-export const webhookOperations: Operations = {
+/** Which fields are not replaced when they are left out. */
+function keptOptions(): string {
+  const names = new Intl.ListFormat('en-GB').format(options().map(({ name }) => `\`${name}\``));
+  return names && ` Only ${names} stay as they are when left out.`;
+}
+
+/** `refusals` are those because of options. */
+export const webhookOperations = (refusals: Refusals): Operations => ({
   listWebhooks: {
     call: 'get /webhooks',
     summary: 'List webhooks',
@@ -85,7 +73,7 @@ export const webhookOperations: Operations = {
     description: 'It is active immediately. An account can have at most 1,000.',
     body: 'WebhookInput',
     reply: webhookReply('Webhook created'),
-    refusals: [...invalidWebhook, 'An account can have at most 1000 webhooks'],
+    refusals: [...invalidWebhook, ...refusals, 'An account can have at most 1000 webhooks'],
   },
   getWebhook: {
     call: 'get /webhook/{id}',
@@ -98,12 +86,12 @@ export const webhookOperations: Operations = {
     call: 'put /webhook/{id}',
     summary: 'Replace a webhook',
     description:
-      'Send the whole configuration: also `headers`, which `{}` removes. Only `signing`, `filters` and `oauth` stay as they ' +
-      'are when left out. It also applies to pending deliveries, except for filters.',
+      `Send the whole configuration: also \`headers\`, which \`{}\` removes.${keptOptions()} ` +
+      `It also applies to pending deliveries${options().some(({ filter }) => filter) ? ', except for filters' : ''}.`,
     parameters,
     body: 'WebhookUpdate',
     reply: webhookReply('Webhook updated'),
-    refusals: [...invalidWebhook, { field: 'headers', must: 'is required' }],
+    refusals: [...invalidWebhook, ...refusals, { field: 'headers', must: 'is required' }],
   },
   deleteWebhook: {
     call: 'delete /webhook/{id}',
@@ -128,49 +116,4 @@ export const webhookOperations: Operations = {
       'Pending deliveries are sent, accidents first. A webhook that is not paused stays as it is.',
     reply: webhookReply('Webhook resumed'),
   },
-  replayWebhook: {
-    ...action('replay'),
-    summary: 'Replay what a webhook has missed',
-    description:
-      `Sends again what failed or was cancelled, up to ${maxReplayedPerCall.toLocaleString('en')} deliveries per call, each under its Delivery-Id; ` +
-      'with `includeDelivered`, also what was delivered. While there is `more`, call again with `next` as `after`. ' +
-      'Pending deliveries are skipped, so a repeated call sends nothing twice unless it includes what was delivered.',
-    body: 'ReplayInput',
-    reply: { name: 'ReplayReply', message: 'Replayed', data: ref('ReplayOutcome') },
-    refusals: [
-      emptyRange,
-      refused('after', after, '?'),
-      refused('includeDelivered', includeDelivered, '?'),
-      refused('dryRun', dryRun, '?'),
-    ],
-  },
-  testWebhook: {
-    ...action('test'),
-    summary: 'Send a test',
-    description:
-      'Sends a made-up event, a level of a made-up accident, or all three levels, three seconds apart, to this webhook ' +
-      'alone, marked `TEST` and whatever its filters.',
-    body: 'TestInput',
-    reply: { name: 'TestReply', message: 'Test sent', data: ref('TestSent') },
-    refusals: [
-      refused('type', type, '?'),
-      refused('level', level, '?'),
-      { field: 'level', must: 'is for accidents alone' },
-      'This webhook has no connections, so nothing is sent to it',
-      'This webhook does not subscribe to that type of notification',
-      webhookIsPaused,
-    ],
-  },
-  rotateSigningSecret: {
-    ...action('signing-secret'),
-    summary: 'Rotate the signing secret',
-    description:
-      'Gives a webhook with signed deliveries a new secret. Both secrets sign for 24 hours.',
-    reply: {
-      name: 'SigningSecretReply',
-      message: 'Signing secret rotated',
-      data: ref('SigningSecret'),
-    },
-    refusals: ['Deliveries of this webhook are not signed'],
-  },
-};
+});

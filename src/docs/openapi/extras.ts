@@ -1,0 +1,11 @@
+export { documented as alerts } from '../../extras/alerts/documented.ts';
+export { documented as archive } from '../../extras/archive/documented.ts';
+export { documented as changes } from '../../extras/changes/documented.ts';
+export { documented as deliveryLog } from '../../extras/delivery-log/documented.ts';
+export { documented as evidence } from '../../extras/evidence/documented.ts';
+export { documented as exports } from '../../extras/exports/documented.ts';
+export { documented as externalIds } from '../../extras/external-ids/documented.ts';
+export { documented as filters } from '../../extras/filters/documented.ts';
+export { documented as oauth } from '../../extras/oauth/documented.ts';
+export { documented as providers } from '../../extras/providers/documented.ts';
+export { documented as signing } from '../../extras/signing/documented.ts';

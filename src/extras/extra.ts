@@ -1,6 +1,6 @@
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Hono } from 'hono';
-import type { NewConnection } from '../core/fleet/connections.ts';
+import type { Connection, NewConnection } from '../core/fleet/connections.ts';
 import type { Reads } from '../core/fleet/service.ts';
 import type { BesidesCall } from '../core/ingest/call.ts';
 import type { Database, Statements } from '../core/platform/db/database.ts';
@@ -8,7 +8,6 @@ import type { Caller, Reader } from '../core/platform/db/guard.ts';
 import type { deletions } from '../core/platform/db/schema/jobs.ts';
 import type { App } from '../core/platform/http/context.ts';
 import type { Jobs, Starters } from '../core/platform/jobs/jobs.ts';
-import type { CoveredConnection } from '../core/webhooks/coverage.ts';
 import type { Pages } from '../ui/added.ts';
 import type { Owner } from './owner-of.ts';
 
@@ -68,7 +67,7 @@ export type Extra = {
     env: Env,
     caller: Caller,
     input: NewConnection,
-  ) => Promise<CoveredConnection | undefined>;
+  ) => Promise<(Connection & { isCovered: boolean }) | undefined>;
   /** Does its part of what an operator changes of an account. */
   changeAccount?: (env: Env, caller: Caller, change: object) => Promise<void>;
   /** Statements that go with adding a person, and with changing or removing one. */

@@ -3,7 +3,7 @@ import { listAllAudit, listAudit } from '../core/accounts/audit/list.ts';
 import { issueToken, listTokens, revokeToken } from '../core/accounts/tokens/service.ts';
 import { type Connection, sliceConnections, updateConnection } from '../core/fleet/connections.ts';
 import { invalid } from '../core/platform/errors.ts';
-import { createConnection, uncovered } from '../core/webhooks/coverage.ts';
+import { createConnection, uncovered } from '../extras/alerts/coverage.ts';
 import type { Handlers } from '../extras/handlers.ts';
 import { declared } from '../extras.ts';
 import {

@@ -8,10 +8,10 @@ import { accounts, connections } from '../core/platform/db/schema/accounts.ts';
 import { openDatabase } from '../core/platform/db/system.ts';
 import { dayMs } from '../core/platform/durations.ts';
 import { timestamp } from '../core/platform/fields.ts';
-import { isCovered } from '../core/webhooks/coverage.ts';
 import { hourOf, shownHours } from '../core/webhooks/deliveries/counts.ts';
 import { firstDueOf, pendingWebhooks } from '../core/webhooks/deliveries/due.ts';
 import { pausedAfterMs } from '../extras/alerts/alerts.ts';
+import { isCovered } from '../extras/alerts/coverage.ts';
 import { needsCover } from '../extras/providers/connect.ts';
 import { eventCounts } from '../extras/trends/tables.ts';
 import {

@@ -3,11 +3,8 @@ import { alias } from 'drizzle-orm/sqlite-core';
 import { type Database, type Results, transaction } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { cutScan } from '../../core/platform/db/pages.ts';
-import { connections } from '../../core/platform/db/schema/accounts.ts';
-import { accidents } from '../../core/platform/db/schema/fleet.ts';
 import { deliveries, webhooks } from '../../core/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
-import { isCovered } from '../../core/webhooks/coverage.ts';
 import { allWebhooks } from '../../core/webhooks/deliveries/due.ts';
 import type { Attempt, DeliveryKey } from '../../core/webhooks/deliveries/policy.ts';
 import { notificationOf } from '../../core/webhooks/notifications/of-delivery.ts';
@@ -51,7 +48,6 @@ export async function listDeliveries(
   return cutScan(rows, query.limit).page.map(asListed<Details>);
 }
 
-const c = alias(connections, 'c');
 const d = alias(deliveries, 'd');
 
 type ReceiverOf = Pick<Receiver, 'url' | 'openUntil' | 'pausedAt'> & { name: string | null };
@@ -74,41 +70,29 @@ export type Notified = {
   complete: boolean;
   /** The webhooks without any. */
   unnotified: Unnotified[];
-  /** Whom the event names, and whether anybody is notified of accidents like it. */
+  /** Whom the event names. */
   recipients: string[];
-  isCovered: boolean;
 };
 
 /** Which webhooks were notified of an event or accident. */
 export const deliveriesOf = async (env: Env, caller: Caller, eventId: string): Promise<Notified> =>
-  notifiedOf(env, await asCaller(env, caller, (db) => selectNotified(env, db, caller, eventId)));
+  notifiedOf(env, await asCaller(env, caller, (db) => selectNotified(db, caller, eventId)));
 
 /** The statements that find this, for `notifiedOf`. */
-export function selectNotified(env: Env, db: Database, caller: Caller, eventId: string) {
+export function selectNotified(db: Database, caller: Caller, eventId: string) {
   const recipients = sql`'recipients', json((select data->'recipients' from ${notificationOf()}))`;
   const more = sql`${receiverOf(Date.now())}, ${recipients}`;
   const query = { events: sql`(${eventId})`, limit: maxOfEvent, most: maxLookedAt, more };
   return {
     rows: selectDeliveries(db, caller, query),
     candidates: selectCandidates(db, caller, eventId),
-    covered: db
-      .select({ isCovered: isCovered(env).mapWith(Boolean) })
-      .from(accidents)
-      .crossJoin(c)
-      .where(
-        and(
-          eq(c.id, accidents.connectionId),
-          eq(accidents.id, eventId),
-          eq(accidents.accountId, caller.accountId),
-        ),
-      ),
   };
 }
 
 /** What they find, with why webhooks were not notified. */
 export function notifiedOf(
   env: Env,
-  { rows, candidates, covered }: Results<ReturnType<typeof selectNotified>>,
+  { rows, candidates }: Results<ReturnType<typeof selectNotified>>,
 ): Notified {
   const now = Date.now();
   const { page, end } = cutScan(rows, maxOfEvent, maxLookedAt);
@@ -120,7 +104,6 @@ export function notifiedOf(
       .filter(({ id }) => !found.some(({ webhookId }) => webhookId === id))
       .map((one) => ({ ...one, why: whyUnnotified(env, one, now) })),
     recipients: found[0]?.recipients ?? [],
-    isCovered: covered[0]?.isCovered ?? true,
   };
 }
 

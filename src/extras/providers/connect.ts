@@ -22,7 +22,7 @@ import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { newId } from '../../core/platform/db/ids.ts';
 import { invalidField } from '../../core/platform/errors.ts';
 import { send } from '../../core/platform/queue.ts';
-import { type CoveredConnection, createConnection } from '../../core/webhooks/coverage.ts';
+import { type CoveredConnection, createConnection } from '../alerts/coverage.ts';
 import { pageMs } from './call.ts';
 import { type Access, adviceFor, type Connector, ProviderError } from './connector.ts';
 import { readCredential } from './credential.ts';

@@ -30,8 +30,8 @@ import { newId } from '../../core/platform/db/ids.ts';
 import { accounts, connections } from '../../core/platform/db/schema/accounts.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { dayMs } from '../../core/platform/durations.ts';
-import type { CoveredConnection } from '../../core/webhooks/coverage.ts';
 import { isSecret, newSecret, secretIn, withCell } from '../../people/secrets.ts';
+import type { CoveredConnection } from '../alerts/coverage.ts';
 import { changePull, connectProvider, type NewPull } from './connect.ts';
 import { connectLinks } from './tables.ts';
 

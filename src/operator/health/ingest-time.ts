@@ -1,8 +1,10 @@
 import { createAccount, operatorIn } from '../../core/accounts/accounts.ts';
+import { newConnection } from '../../core/fleet/connections.ts';
 import { ingest } from '../../core/ingest/service.ts';
+import { asCaller } from '../../core/platform/db/guard.ts';
 import { newId } from '../../core/platform/db/ids.ts';
 import { type Around, through } from '../../core/platform/db/through.ts';
-import { createConnection } from '../../core/webhooks/coverage.ts';
+import { addWithWebhooks } from '../../core/webhooks/add-connection.ts';
 import { deleteAccount } from '../deletion/accept.ts';
 
 /** How long D1 works on ingesting so many events, in ms by its own clock, in an account that is deleted again. */
@@ -11,9 +13,9 @@ export async function ingestTimes(env: Env, counts: number[]): Promise<number[]>
   const { id: accountId } = await createAccount(env, name);
   try {
     const caller = operatorIn(accountId);
-    const { id: connectionId, provider } = await createConnection(env, caller, {
-      provider: 'check',
-    });
+    const connection = newConnection(caller, { provider: 'check' });
+    await asCaller(env, caller, (db) => addWithWebhooks(db, caller, connection));
+    const { id: connectionId, provider } = connection;
     const feed = { provider, tSP: provider, accountId, connectionId, requestId: newId() };
     let ms = 0;
     const around: Around = async (run) => {

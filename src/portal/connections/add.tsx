@@ -4,7 +4,7 @@ import { connectionName } from '../../core/fleet/connections.ts';
 import type { FieldError } from '../../core/platform/errors.ts';
 import { AtMost, Name } from '../../core/platform/fields.ts';
 import { by, type Context } from '../../core/platform/http/context.ts';
-import type { CoveredConnection } from '../../core/webhooks/coverage.ts';
+import type { CoveredConnection } from '../../extras/alerts/coverage.ts';
 import {
   connectProvider,
   type NewPull,

@@ -5,7 +5,6 @@ import { config } from '../../core/platform/config.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { capital, cappedCount, counted } from '../../core/platform/text.ts';
-import { type CoveredConnection, findCovered } from '../../core/webhooks/coverage.ts';
 import { newsMs } from '../../core/webhooks/notifications/types.ts';
 import {
   connectionRecords,
@@ -13,6 +12,7 @@ import {
   type RecordCount,
   unmappedWords,
 } from '../../extras/activity/activity.ts';
+import { type CoveredConnection, findCovered } from '../../extras/alerts/coverage.ts';
 import { ingestProblemsOf } from '../../extras/connector-problems/problems.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import { type PullStatus, pullStatus } from '../../extras/providers/status.ts';

@@ -1,6 +1,6 @@
 import type { Connection } from '../../core/fleet/connections.ts';
 import { capital, percent } from '../../core/platform/text.ts';
-import { uncovered } from '../../core/webhooks/coverage.ts';
+import { uncovered } from '../../extras/alerts/coverage.ts';
 import { adviceFor, type FeedName } from '../../extras/providers/connector.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import type { PullSummary } from '../../extras/providers/status.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../core/fleet/connections.ts';
 import { Name } from '../../core/platform/fields.ts';
 import type { Context } from '../../core/platform/http/context.ts';
-import { addWithWebhooks } from '../../core/webhooks/coverage.ts';
+import { addWithWebhooks } from '../../core/webhooks/add-connection.ts';
 import { FormPanel, formPage, line } from '../../ui/fields.tsx';
 import { secretPage } from '../../ui/secret.tsx';
 import { TablePanel } from '../../ui/table.tsx';

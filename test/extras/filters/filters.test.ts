@@ -103,6 +103,18 @@ it.each([
   ]);
 });
 
+it('filters of a webhook that covers all connections are those of a connection that is added later', async () => {
+  const filters = { accidentLevels: [1] };
+  const hook = await register({ connectionIds: undefined, allConnections: true, filters });
+  const { id } = await addConnection(us.accountId);
+  const connector = as(await issueKey(id));
+  await connector.send(vehicle(), accident(), accident({ sourceId: 'b', notificationLevel: 2 }));
+  await settled(hook.id);
+  expect(heard.got.map(({ body }) => body.data)).toMatchObject([
+    { connection: id, notificationLevel: 1 },
+  ]);
+});
+
 it('a webhook with filters changes nothing for those beside it', async () => {
   const hooks = [];
   const all = [

@@ -1,24 +1,24 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import {
-  addConnection,
   type Connection,
   type NewConnection,
   newConnection,
   selectConnection,
-} from '../fleet/connections.ts';
-import { config } from '../platform/config.ts';
-import type { Database, Statements } from '../platform/db/database.ts';
-import { asCaller, type Caller } from '../platform/db/guard.ts';
-import { connections } from '../platform/db/schema/accounts.ts';
-import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
-import { isFiltered } from './notifications/pass.ts';
-import { ACCIDENT } from './notifications/types.ts';
+} from '../../core/fleet/connections.ts';
+import { config } from '../../core/platform/config.ts';
+import type { Database, Statements } from '../../core/platform/db/database.ts';
+import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
+import { connections } from '../../core/platform/db/schema/accounts.ts';
+import { accidents } from '../../core/platform/db/schema/fleet.ts';
+import { addWithWebhooks } from '../../core/webhooks/add-connection.ts';
+import { ACCIDENT } from '../../core/webhooks/notifications/types.ts';
 
 export type CoveredConnection = Connection & { isCovered: boolean };
 
 /** SQL for whether a webhook, person or channel is notified of the connection `c`, or nobody is to be. */
-export const isCovered = (env: Env): SQL => sql`(c.notifies_nobody or exists (
+export const isCovered = (env: Env): SQL => sql`(c.notifies_nobody
+  or exists (
     select 1 from mail_rules r where r.account_id = c.account_id and r.levels > 0
       and ${recipientOf(env)} is not null)
   or exists (
@@ -37,13 +37,27 @@ export const whyUncovered =
   'No active webhook receives them, and no person or channel is notified.';
 export const uncovered = `Nobody is notified of accidents of this connection. ${whyUncovered}`;
 
-function selectCovered(env: Env, db: Database, { accountId }: Caller, id: string) {
-  const c = alias(connections, 'c');
-  return db
+const c = alias(connections, 'c');
+
+const selectCovered = (env: Env, db: Database, { accountId }: Caller, id: string) =>
+  db
     .select({ isCovered: isCovered(env).mapWith(Boolean) })
     .from(c)
     .where(and(eq(c.id, id), eq(c.accountId, accountId)));
-}
+
+/** The statement that finds whether anybody is notified of accidents like one. */
+export const selectCoveredOf = (env: Env, db: Database, { accountId }: Caller, id: string) =>
+  db
+    .select({ isCovered: isCovered(env).mapWith(Boolean) })
+    .from(accidents)
+    .crossJoin(c)
+    .where(
+      and(
+        eq(c.id, accidents.connectionId),
+        eq(accidents.id, id),
+        eq(accidents.accountId, accountId),
+      ),
+    );
 
 /** Adds a connection, also to webhooks that cover all. @throws Refusal: invalid */
 export async function createConnection(
@@ -60,27 +74,6 @@ export async function createConnection(
   }));
   return { ...connection, isCovered: covered[0]?.isCovered === true };
 }
-
-/** The statements that add a connection, also to webhooks that cover all. */
-export const addWithWebhooks = (db: Database, caller: Caller, connection: Connection) => [
-  addConnection(db, caller, connection),
-  joinWebhooks(db, connection),
-];
-
-/** It comes after their other connections. */
-const joinWebhooks = (db: Database, { id, accountId, createdAt }: Connection) =>
-  db.insert(webhookConnections).select(
-    db
-      .select({
-        connectionId: sql<string>`${id}`.as('connection_id'),
-        webhookId: webhooks.id,
-        notificationTypes: webhooks.notificationTypes,
-        place: sql<number>`${createdAt}`.as('place'),
-        filtered: sql<boolean>`${isFiltered(webhooks.options)}`.as('filtered'),
-      })
-      .from(webhooks)
-      .where(and(eq(webhooks.accountId, accountId), eq(webhooks.allConnections, true))),
-  );
 
 /** A connection of the account, and whether anybody is notified of its accidents. */
 export async function findCovered(

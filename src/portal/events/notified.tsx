@@ -91,8 +91,8 @@ const columns: Column<DeliveryOfEvent>[] = [
     head: 'Receiver',
     look: 'card-title',
     cell: (delivery) => (
-      <span class="flex items-center gap-2">
-        <span class="quiet">
+      <span class="flex items-start gap-2">
+        <span class="quiet mt-0.5">
           <Icon name="webhook" small />
         </span>
         <a class="cover" href={`/portal/webhooks/${delivery.webhookId}/deliveries/${delivery.id}`}>

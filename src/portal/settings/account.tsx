@@ -50,6 +50,7 @@ export function show(c: Context) {
         id="units-of-account"
         to={unitsPath}
         send="Save units"
+        weight="plain"
         line={inOneLine}
         fields={unitFields}
         stored={{ units }}
@@ -60,6 +61,7 @@ export function show(c: Context) {
         lead={`${days ? `Kept for ${days} days` : 'Not kept'}. ${whatIsKept} What is older is deleted, and so is everything once you keep none.`}
         to={evidencePath}
         send="Save evidence"
+        weight="plain"
         hint={
           canKeepEvidence(c.env)
             ? ''

@@ -5,16 +5,16 @@ import { startLook } from '../people/looks.ts';
 import { renderMail } from '../people/mail/render.ts';
 import { sendMail } from '../people/mail/send.ts';
 
-/** Lets an operator look at an account's portal, and emails its admins that they do. */
+/** Lets an operator look at an account's portal, and emails its admins about it. */
 export async function look(env: Env, caller: Caller, reason: string) {
   const { url, until, account, admins } = await startLook(env, caller, reason);
   const text =
-    `An operator of the Fleet Data Service can look at the portal of ${account} until ${minuteOf(until)}. They see ` +
-    `what a viewer sees, and can change nothing. Their reason: ${reason}`;
+    `An operator of the Fleet Data Service can view the portal of ${account} until ${minuteOf(until)}. They see what a ` +
+    `viewer sees, and cannot change anything. Their reason: ${reason}`;
   const link = { url: `${originOf(env)}/portal/settings/audit`, label: 'Audit log' };
   const footer = { text: `You get this email because you are an admin of ${account}.` };
   const { parts: _, ...mail } = await renderMail(
-    'An operator looks at your portal',
+    'An operator is viewing your portal',
     [{ text, link }],
     footer,
   );

@@ -17,10 +17,7 @@ export type Look = { accountId: string; until: number };
 
 const form = /^look~(?<accountId>[0-9a-f-]{36})~(?<until>\d{13})~(?<sum>.+)$/;
 
-/**
- * Lets an operator look at an account's portal, which its audit log says, with the reason. Returns the address, and who
- * has to be told: the account's admins.
- */
+/** Lets an operator look at an account's portal, and audits it with the reason. Returns the address, and whom to email. */
 export async function startLook(env: Env, caller: Caller, reason: string, now = Date.now()) {
   const { accountId } = caller;
   const until = now + lookMs;
@@ -33,7 +30,7 @@ export async function startLook(env: Env, caller: Caller, reason: string, now = 
       .where(
         and(isOf(accountId), eq(portalUsers.role, 'admin'), isNotNull(portalUsers.confirmedAt)),
       )
-      .limit(maxTold),
+      .limit(maxEmailed),
     audited: audit(db, caller, 'looked at', 'accounts', accountId, [said]),
   }));
   const claim = claimOf({ accountId, until });
@@ -42,8 +39,8 @@ export async function startLook(env: Env, caller: Caller, reason: string, now = 
   return { url, until, account: found[0]?.name ?? '', admins: admins.map(({ email }) => email) };
 }
 
-/** How many admins are told of it. */
-const maxTold = 20;
+/** How many admins are emailed. */
+const maxEmailed = 20;
 
 const claimOf = ({ accountId, until }: Look): string => `look~${accountId}~${until}`;
 

@@ -72,8 +72,8 @@ export async function page(
       )}
       {session?.look && (
         <Note mood="warn">
-          You look at this account as an operator until <Time at={session.look} />. You can change
-          nothing, and its people see in the audit log that you were here.
+          You are viewing this account as an operator until <Time at={session.look} />. You cannot
+          change anything or open evidence. The account’s audit log shows that you were here.
         </Note>
       )}
       {isTab ? (
@@ -253,7 +253,7 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
         {children}
         <p class="foot">
           Times are in <ZoneName />.{' '}
-          <a href="/portal/settings/account#time-zone">Change the time zone</a>
+          {!session.look && <a href="/portal/settings/account#time-zone">Change the time zone</a>}
         </p>
       </main>
     </div>

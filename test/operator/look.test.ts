@@ -31,7 +31,7 @@ it('is told to the account, in the audit log and by email to its admins', async 
   expect(sent()).toMatchObject([
     {
       to: ours.email,
-      subject: 'An operator looks at your portal',
+      subject: 'An operator is viewing your portal',
       text: expect.stringContaining(reason),
     },
   ]);
@@ -44,7 +44,7 @@ it('is told to the account, in the audit log and by email to its admins', async 
 it('shows every page that a viewer sees, and no button that changes something', async () => {
   const { get, page } = await look();
   const overview = await page('/portal');
-  expect(overview.text).toContain('You look at this account as an operator until');
+  expect(overview.text).toContain('You are viewing this account as an operator until');
   for (const path of personalPages.filter((path) =>
     may('viewer', roleOf('GET', path) ?? 'viewer'),
   )) {
@@ -70,9 +70,20 @@ it.each([
 });
 
 it('can open no evidence, of which the audit log would say who did', async () => {
-  const { get } = await look();
+  const { get, page } = await look();
   const path = personalPages.find((path) => path.endsWith('/evidence/:evidenceId')) ?? '';
   expect((await get(ours.at(path))).status).toBe(403);
+  const accident = ours.at('/portal/accidents/:eventId');
+  const shown = 'main figure img, main a[href$="/evidence"]';
+  expect((await page(accident)).all(shown)).toEqual([]);
+  expect((await ours.page(accident)).all(shown).length).toBeGreaterThan(0);
+});
+
+it('counts what needs attention as the account does', async () => {
+  const counts = async ({ page }: { page: typeof ours.page }) =>
+    (await page('/portal')).textAt('.nav .count');
+  expect(await counts(await look())).toEqual(await counts(ours));
+  expect(await counts(ours)).not.toEqual([]);
 });
 
 it('ends by itself, at once by signing out, and with the account', async () => {

@@ -1,4 +1,5 @@
 import { makeZip } from 'client-zip';
+import { useContext } from 'hono/jsx';
 import type { Context } from '../../core/platform/http/context.ts';
 import { capital, counted, sizeInWords } from '../../core/platform/text.ts';
 import { findEvidence, openEvidence, openFile } from '../../extras/evidence/evidence.ts';
@@ -6,6 +7,7 @@ import { storedFile } from '../../extras/evidence/http/stored-file.ts';
 import type { EvidenceFile } from '../../extras/evidence/schema.ts';
 import { LinkButton } from '../../ui/buttons.tsx';
 import { Panel, State } from '../../ui/parts.tsx';
+import { PageReader } from '../../ui/reader.ts';
 import { accidentPath, idIn } from '../../ui/records.tsx';
 import { Day, Time } from '../../ui/time.tsx';
 import { requireAccident } from './course.tsx';
@@ -50,6 +52,7 @@ export const EvidencePanel = ({ eventId, files }: { eventId: string; files: Evid
     files.filter((file) => file.state === state).length;
   const waiting = count('waiting');
   const path = `${accidentPath({ eventId })}/evidence`;
+  const mayOpen = useContext(PageReader).mayGo('GET', path);
   return (
     <Panel
       id="evidence"
@@ -72,7 +75,7 @@ export const EvidencePanel = ({ eventId, files }: { eventId: string; files: Evid
     >
       {files.toSorted(byUse).map((file) => (
         <figure class="grid gap-1">
-          {file.state === 'stored' && <Shown file={file} src={`${path}/${file.id}`} />}
+          {file.state === 'stored' && mayOpen && <Shown file={file} src={`${path}/${file.id}`} />}
           <figcaption class="sub">
             {capital(file.kind)}
             {file.camera && `, ${file.camera}`}
@@ -88,7 +91,9 @@ export const EvidencePanel = ({ eventId, files }: { eventId: string; files: Evid
           </figcaption>
         </figure>
       ))}
-      {count('stored') > 0 && <LinkButton href={path} name="Download everything" icon="download" />}
+      {count('stored') > 0 && mayOpen && (
+        <LinkButton href={path} name="Download everything" icon="download" />
+      )}
     </Panel>
   );
 };

@@ -22,7 +22,7 @@ const evidencePath = `${path}/evidence`;
 
 /** Settings, Account: the account, and the reader's own settings. */
 export function show(c: Context) {
-  const { user, account, units, evidenceDays: days } = c.get('session');
+  const { user, account, units, evidenceDays: days, look } = c.get('session');
   return page(
     c,
     { title: 'Account' },
@@ -70,14 +70,16 @@ export function show(c: Context) {
         fields={evidenceFields}
         stored={{ keep: days ? 'yes' : 'no', days }}
       />
-      <Panel title="Your sessions" body="grid gap-3 justify-items-start">
-        <p>
-          You stay signed in for {sessionMs / dayMs} days, with single sign-on for{' '}
-          {providerSessionMs / hourMs} hours. If you have lost a device, or used one that is not
-          yours, end all of your sessions. This one ends too.
-        </p>
-        <PostButton to="/portal/sign-out-everywhere" name="Sign out everywhere" icon="log-out" />
-      </Panel>
+      {!look && (
+        <Panel title="Your sessions" body="grid gap-3 justify-items-start">
+          <p>
+            You stay signed in for {sessionMs / dayMs} days, with single sign-on for{' '}
+            {providerSessionMs / hourMs} hours. If you have lost a device, or used one that is not
+            yours, end all of your sessions. This one ends too.
+          </p>
+          <PostButton to="/portal/sign-out-everywhere" name="Sign out everywhere" icon="log-out" />
+        </Panel>
+      )}
     </>,
   );
 }

@@ -51,7 +51,9 @@ export async function findSession(
 
 /** What a session has of the account. */
 function ofAccount(now: number, isEnded: IsEnded, watched?: Watched) {
-  const { accidents, connections, webhooks } = attentionOf(accounts.id, now, isEnded);
+  // By name: Drizzle leaves the table out where a query has only one, and a subquery would compare its own ids.
+  const id = sql`accounts.id`;
+  const { accidents, connections, webhooks } = attentionOf(id, now, isEnded);
   return {
     account: accounts.name,
     status: accounts.status,
@@ -62,7 +64,7 @@ function ofAccount(now: number, isEnded: IsEnded, watched?: Watched) {
       connections: connections.as('connections'),
       webhooks: webhooks.as('webhooks'),
     },
-    version: versionOf(watched ?? { of: 'account', id: accounts.id }, now).as('version'),
+    version: versionOf(watched ?? { of: 'account', id }, now).as('version'),
   };
 }
 

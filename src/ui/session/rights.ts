@@ -56,9 +56,12 @@ export function neededBy(c: Context): Role | undefined {
   return caller && 'credential' in caller ? caller.needs : undefined;
 }
 
+/** What is recorded as opened by a person, which an operator who looks at the portal is not. */
+const isEvidence = /\/evidence(?:\/|$)/;
+
 /** Whether the reader of a page may follow a link, or send a form, to this address. */
 export function mayGo(c: Context, method: 'GET' | 'POST', address: string): boolean {
-  if (method === 'POST' && c.get('session')?.look) return false;
+  if (c.get('session')?.look && (method === 'POST' || isEvidence.test(address))) return false;
   const needs = c.get('roleOf')?.(method, address);
   return needs === undefined || may(c.get('session')?.user.role ?? 'viewer', needs);
 }

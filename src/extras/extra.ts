@@ -1,9 +1,10 @@
+import type { SQL, SQLWrapper } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Hono } from 'hono';
 import type { Connection, NewConnection } from '../core/fleet/connections.ts';
 import type { Reads } from '../core/fleet/service.ts';
 import type { BesidesCall } from '../core/ingest/call.ts';
-import type { Database, Statements } from '../core/platform/db/database.ts';
+import type { Database, Statement, Statements } from '../core/platform/db/database.ts';
 import type { Caller, Reader } from '../core/platform/db/guard.ts';
 import type { deletions } from '../core/platform/db/schema/jobs.ts';
 import type { App } from '../core/platform/http/context.ts';
@@ -74,6 +75,17 @@ export type Extra = {
   people?: {
     added?: (db: Database, caller: Caller) => Statements;
     changed?: (db: Database, caller: Caller, userId: string) => Statements;
+  };
+  /** SQL for whether accidents of the connection `c` are expected, so that it is a problem if nobody is notified. */
+  needsCover?: SQL;
+  /** SQL for how many safety events an account had on a day since 1970, UTC; null for none. */
+  eventsOn?: (db: Database, accountId: SQLWrapper, day: number) => SQLWrapper;
+  /** Metrics for operators. */
+  metrics?: {
+    /** What each is, by its name. */
+    about: { [metric: string]: string };
+    /** Measures them in one row. */
+    measure: (db: Database, now: number) => Statement<{ [metric: string]: number }[]>;
   };
   /** The columns that it encrypts of each table, with the id that they are bound to. */
   encrypted?: Encrypted[];

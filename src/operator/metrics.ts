@@ -1,4 +1,4 @@
-import { and, count, eq, lte, min, sql } from 'drizzle-orm';
+import { and, count, eq, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Database, transaction } from '../core/platform/db/database.ts';
 import { createdAtOf } from '../core/platform/db/ids.ts';
@@ -6,7 +6,7 @@ import { connections } from '../core/platform/db/schema/accounts.ts';
 import { webhookHours, webhooks } from '../core/platform/db/schema/webhooks.ts';
 import { openDatabase } from '../core/platform/db/system.ts';
 import { countedHours, hourOf } from '../core/webhooks/deliveries/counts.ts';
-import { pulls } from '../extras/providers/tables.ts';
+import { declared } from '../extras.ts';
 import { maxPendingCounted } from './api/counted.ts';
 import { checkHealth } from './health/service.ts';
 import { accidentsInTime, selectWaits } from './waits.ts';
@@ -26,20 +26,19 @@ const metrics = {
     'Share of accidents first attempted within 5 s, in this hour (UTC) and in 24, tests and replays aside.',
   fleet_deliveries_this_hour:
     'Deliveries that have ended in this hour (UTC), and attempts that will be repeated, by outcome.',
-  fleet_pulls_due: `Connections that are due to be pulled; at most ${maxPendingCounted}.`,
-  fleet_pull_oldest_due_seconds: 'How long the oldest of them has been due.',
   fleet_connections_with_problems: `Connections that are late, degraded or disconnected; at most ${maxPendingCounted}.`,
 };
 
 type Value = number | null | undefined;
 /** What was measured: values, by label if there are several; what is unknown is not shown. */
-type Measured = { [metric in keyof typeof metrics]?: Value | { [label: string]: Value } };
+type Measured = { [metric: string]: Value | { [label: string]: Value } };
 
 /** The metrics in the text format of Prometheus; fewer if D1 does not respond. */
 export async function metricsText(env: Env): Promise<string> {
   const measured = await measure(env);
-  const lines = Object.entries(metrics).flatMap(([name, help]) => {
-    const { [name as keyof Measured]: found } = measured;
+  const about = Object.assign({}, metrics, ...declared('metrics').map((one) => one.about));
+  const lines = Object.entries(about).flatMap(([name, help]) => {
+    const { [name]: found } = measured;
     const values =
       typeof found === 'object' && found ? Object.entries(found) : [['', found] as const];
     return [
@@ -76,10 +75,10 @@ const maxWebhooks = 10_000;
 
 async function counts(env: Env, now: number): Promise<Measured> {
   const db = openDatabase(env);
-  const { waits, ended, pulled, problems } = await transaction(db, {
+  const { waits, ended, others, problems } = await transaction(db, {
     waits: selectWaits(db, now),
     ended: selectEnded(db, now),
-    pulled: selectDuePulls(db, now),
+    others: declared('metrics').map(({ measure }) => measure(db, now)),
     problems: selectProblems(db),
   });
   const [waiting] = waits.waiting;
@@ -98,9 +97,8 @@ async function counts(env: Env, now: number): Promise<Measured> {
       'outcome="failed"': ended[0]?.failed,
       'outcome="retried"': ended[0]?.retried,
     },
-    fleet_pulls_due: pulled[0]?.count,
-    fleet_pull_oldest_due_seconds: secondsSince(pulled[0]?.dueAt),
     fleet_connections_with_problems: problems[0]?.count,
+    ...Object.assign({}, ...others.flat()),
   };
 }
 
@@ -133,18 +131,6 @@ function selectEnded(db: Database, now: number) {
 }
 
 const sum = (column: SQLiteColumn) => sql<number>`coalesce(sum(${column}), 0)`;
-
-/** How many connections are due to be pulled, and since when the first is. */
-function selectDuePulls(db: Database, now: number) {
-  const due = db
-    .select({ dueAt: pulls.dueAt })
-    .from(pulls)
-    .where(lte(pulls.dueAt, now))
-    .orderBy(pulls.dueAt)
-    .limit(maxPendingCounted)
-    .as('due');
-  return db.select({ count: count(), dueAt: min(due.dueAt) }).from(due);
-}
 
 function selectProblems(db: Database) {
   const some = db

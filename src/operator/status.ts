@@ -10,10 +10,9 @@ import { dayMs } from '../core/platform/durations.ts';
 import { timestamp } from '../core/platform/fields.ts';
 import { hourOf, shownHours } from '../core/webhooks/deliveries/counts.ts';
 import { firstDueOf, pendingWebhooks } from '../core/webhooks/deliveries/due.ts';
-import { pausedAfterMs } from '../extras/alerts/alerts.ts';
+import { pausedAfterMs } from '../core/webhooks/deliveries/policy.ts';
 import { isCovered } from '../extras/alerts/coverage.ts';
-import { needsCover } from '../extras/providers/connect.ts';
-import { eventCounts } from '../extras/trends/tables.ts';
+import { declared } from '../extras.ts';
 import {
   maxAccountsCounted,
   maxFailedCounted,
@@ -131,7 +130,7 @@ function selectUncovered(env: Env, db: Database) {
     .select(ofConnection(newest))
     .from(newest)
     .innerJoin(accounts, and(eq(accounts.id, newest.accountId), eq(accounts.status, 'active')))
-    .where(and(not(isCovered(env)), needsCover))
+    .where(and(not(isCovered(env)), ...declared('needsCover')))
     .limit(maxListed);
 }
 
@@ -223,21 +222,21 @@ type Failing = Omit<DeliveryStatus['failing'][number], 'lastFailure'> & {
 /** This cell, and how full it is. Reads two rows for each of at most 10,000 accounts. @throws Refusal: unavailable */
 export async function showCell(env: Env, now = Date.now()): Promise<Cell> {
   const db = openDatabase(env);
-  const yesterday = (Math.floor(now / dayMs) - 1) * 24;
+  const yesterday = Math.floor(now / dayMs) - 1;
   const first = db
     .select({ id: accounts.id })
     .from(accounts)
     .where(and(ne(accounts.id, deletedAccountId), ne(accounts.status, 'moved')))
     .limit(maxAccountsCounted)
     .as('first');
-  const { risk1, risk2, risk3, risk4, risk5, ...k } = eventCounts;
-  const events = sql<number>`coalesce(sum(${risk1} + ${risk2} + ${risk3} + ${risk4} + ${risk5}), 0)`;
-  const isYesterday = and(eq(k.accountId, first.id), eq(k.hours, 24), eq(k.start, yesterday));
+  const events = declared('eventsOn').map((eventsOn) => eventsOn(db, first.id, yesterday));
   const { counted, sizes, d1 } = await transaction(db, {
     counted: db
-      .select({ accounts: count(), eventsPerDay: events.as('events') })
-      .from(first)
-      .leftJoin(eventCounts, isYesterday),
+      .select({
+        accounts: count(),
+        eventsPerDay: sql<number>`coalesce(sum(${events[0] ?? 0}), 0)`.as('events'),
+      })
+      .from(first),
     sizes: earlierSize(db, now),
     d1: askD1(db),
   });

@@ -2,13 +2,12 @@ import { type SQL, sql } from 'drizzle-orm';
 import { transaction } from '../../core/platform/db/database.ts';
 import { ofActiveAccount } from '../../core/platform/db/guard.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
-import { hourMs, minuteMs } from '../../core/platform/durations.ts';
+import { hourMs } from '../../core/platform/durations.ts';
 import { inSteps, newBudget } from '../../core/platform/jobs/budget.ts';
+import { pausedAfterMs } from '../../core/webhooks/deliveries/policy.ts';
 import { type AlertKind, markNotified } from '../../core/webhooks/deliveries/receiver/store.ts';
 import { addNews, alertedOf } from './pending.ts';
 import { wakeSender } from './sending.ts';
-
-export const pausedAfterMs = 15 * minuteMs;
 
 export const quietMs = hourMs;
 

@@ -2,9 +2,10 @@
 
 import type { Extra } from '../extra.ts';
 import { ownerIn } from '../owner-of.ts';
-import { connectIfPulled, isWithdrawn } from './connect.ts';
+import { connectIfPulled, isWithdrawn, needsCover } from './connect.ts';
 import { handlers } from './handlers.ts';
 import { healthAlertsAreDue, notifyOfSilence, sendHealthAlerts } from './health-alerts.ts';
+import { metrics } from './metrics.ts';
 import { pull, startPulls } from './pull.ts';
 import { providerRoutes } from './routes.ts';
 import { removePull } from './store.ts';
@@ -14,6 +15,8 @@ export const extra: Extra = {
   handlers,
   owners: { 'connect-links': ownerIn('link', connectLinks) },
   connect: connectIfPulled,
+  needsCover,
+  metrics,
   routes: providerRoutes,
   pages: { isEnded: isWithdrawn },
   messages: { pull },

@@ -1,9 +1,11 @@
 // Needs: archive
 import type { Extra } from '../extra.ts';
 import { countEvents, countsAreDue, removeMarks } from './job.ts';
+import { eventsOn } from './read.ts';
 import { eventCounting, eventCounts, eventCountsDue } from './tables.ts';
 
 export const extra: Extra = {
+  eventsOn,
   jobs: {
     /** A step counts the events of an hour, 10,000 at most; 20 accounts take turns. */
     trends: { isDue: countsAreDue, run: countEvents },

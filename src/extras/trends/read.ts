@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, gte, lt, type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { unionAll } from 'drizzle-orm/sqlite-core';
 import type { Database } from '../../core/platform/db/database.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
@@ -164,3 +164,12 @@ export function selectToday(db: Database, caller: Caller, since: number, end: nu
 }
 
 const quartersOfWeek = 7 * 24 * 4;
+
+/** The safety events of an account on a day since 1970, UTC. */
+export function eventsOn(db: Database, accountId: SQLWrapper, day: number): SQLWrapper {
+  const { risk1, risk2, risk3, risk4, risk5, hours, start } = eventCounts;
+  return db
+    .select({ events: sql`${risk1} + ${risk2} + ${risk3} + ${risk4} + ${risk5}`.as('events') })
+    .from(eventCounts)
+    .where(and(eq(eventCounts.accountId, accountId), eq(hours, 24), eq(start, day * 24)));
+}

@@ -3,7 +3,7 @@ import { Group } from '../../core/fleet/lists/vehicles.ts';
 import { config } from '../../core/platform/config.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
-import { pausedAfterMs } from '../../extras/alerts/alerts.ts';
+import { pausedAfterMs } from '../../core/webhooks/deliveries/policy.ts';
 import {
   type Channel,
   channelKinds,

@@ -5,14 +5,9 @@ import { newId } from '../../../src/core/platform/db/ids.ts';
 import { openDatabase } from '../../../src/core/platform/db/system.ts';
 import { through } from '../../../src/core/platform/db/through.ts';
 import { minuteMs } from '../../../src/core/platform/durations.ts';
-import { giveUpAfterMs } from '../../../src/core/webhooks/deliveries/policy.ts';
+import { giveUpAfterMs, pausedAfterMs } from '../../../src/core/webhooks/deliveries/policy.ts';
 import { giveUp, sweep } from '../../../src/core/webhooks/deliveries/sweep.ts';
-import {
-  alertsAreDue,
-  pausedAfterMs,
-  quietMs,
-  sendAlerts,
-} from '../../../src/extras/alerts/alerts.ts';
+import { alertsAreDue, quietMs, sendAlerts } from '../../../src/extras/alerts/alerts.ts';
 import { maxNamed, maxPeople } from '../../../src/extras/alerts/pending.ts';
 import { alertStory, fail } from '../../support/alerts.ts';
 import { makeDue, settled } from '../../support/deliveries.ts';

@@ -3,6 +3,9 @@ import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
 export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 
+/** When people are told that a receiver has been paused. */
+export const pausedAfterMs = 15 * minuteMs;
+
 /** The outcome of a call: `answer` is the first KiB of the response, `reason` explains a failure. */
 export type Outcome = { reason?: string } & (
   | { result: 'success'; status: number; answer?: string }

@@ -6,7 +6,7 @@ import { readGuides } from '../../src/docs/pages/guides.ts';
 import { cloneSource, npmStart } from '../support/node/clone.ts';
 import { temporaryFolder } from '../support/node/folder.ts';
 import { api, fleetJson, until } from '../support/node/journey.ts';
-import { type Block, blocksOf, isSample } from '../support/node/samples.ts';
+import { type Block, blocksOf, isSample, samples } from '../support/node/samples.ts';
 import { openTerminal, type Printed } from '../support/node/terminal.ts';
 
 // One reader, service and account: the README's tour, then the guides, block by block.
@@ -62,8 +62,11 @@ const shownBelow = (blocks: Block[], name: string): Block | undefined => {
   return next && !next.name && ['json', 'text'].includes(next.language) ? next : undefined;
 };
 
+const worked = new Set<string>();
+
 /** Checks that a block worked, and printed what the page shows below it, or more JSON. */
 function expectShown(blocks: Block[], name: string, { out, code }: Printed): void {
+  worked.add(name);
   expect(code, `${name}: ${out}`).toBe(0);
   expect(out.match(/(?:^|\})\{"status":(?!200\b)\d+/gm), `${name}: ${out}`).toBe(null); // of replies
   const shown = shownBelow(blocks, name);
@@ -164,8 +167,7 @@ it.each([...guides.keys()].filter((path) => !['', 'quick-start', 'signatures'].i
     const blocks = guides.get(path) ?? [];
     for (const [at, sample] of blocks.entries()) {
       const before = blocks[at - 1];
-      const sameInAnotherLanguage =
-        before && isSample(before) && before.language !== sample.language;
+      const sameInAnotherLanguage = before && stem(before) === stem(sample);
       const ofTypedClient = sample.code.includes('fleet-data-client'); // which `samples.proof.test.ts` builds
       if (!isSample(sample) || sameInAnotherLanguage || ofTypedClient) continue;
       if (sample.language === 'ts') writeFileSync(join(folder, sample.name), here(sample.code));
@@ -174,6 +176,16 @@ it.each([...guides.keys()].filter((path) => !['', 'quick-start', 'signatures'].i
     }
   },
 );
+
+it('every sample of curl has worked', () => {
+  // `samples.proof.test.ts` has the settings of a service that is not local.
+  const elsewhere = ['local.sh', 'settings.sh'];
+  const names = samples.filter(({ language }) => language === 'bash').map(({ name }) => name);
+  expect(names.filter((name) => !worked.has(name)).sort()).toEqual(elsewhere);
+});
+
+/** What samples that do the same in other languages have in common. */
+const stem = ({ name }: Block) => name.split('.')[0];
 
 const demo = (): Demo => JSON.parse(readFileSync(join(clone.folder, '.local/demo.json'), 'utf8'));
 

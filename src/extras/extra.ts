@@ -63,12 +63,12 @@ export type Extra = {
   handlers?: { [operation: string]: (asked: never) => Promise<unknown> };
   /** What the ids in paths of these operations identify, by the list that begins the path. */
   owners?: { [list: string]: Owner };
-  /** Adds a connection that an operator wants, if the input is for it. */
+  /** Adds a connection that an operator wants, with what to tell them, if the input is for it: the first extra does. */
   connect?: (
     env: Env,
     caller: Caller,
     input: NewConnection,
-  ) => Promise<(Connection & { isCovered: boolean }) | undefined>;
+  ) => Promise<(Connection & { warning: string | null }) | undefined>;
   /** Does its part of what an operator changes of an account. */
   changeAccount?: (env: Env, caller: Caller, change: object) => Promise<void>;
   /** Statements that go with adding a person, and with changing or removing one. */
@@ -76,7 +76,9 @@ export type Extra = {
     added?: (db: Database, caller: Caller) => Statements;
     changed?: (db: Database, caller: Caller, userId: string) => Statements;
   };
-  /** SQL for whether accidents of the connection `c` are expected, so that it is a problem if nobody is notified. */
+  /** SQL for whether nobody is notified of accidents of the connection `c`. */
+  isUncovered?: (env: Env) => SQL;
+  /** SQL for whether its accidents are expected, so that this is a problem. */
   needsCover?: SQL;
   /** SQL for how many safety events an account had on a day since 1970, UTC; null for none. */
   eventsOn?: (db: Database, accountId: SQLWrapper, day: number) => SQLWrapper;

@@ -3,7 +3,7 @@ import { listAllAudit, listAudit } from '../core/accounts/audit/list.ts';
 import { issueToken, listTokens, revokeToken } from '../core/accounts/tokens/service.ts';
 import { type Connection, sliceConnections, updateConnection } from '../core/fleet/connections.ts';
 import { invalid } from '../core/platform/errors.ts';
-import { createConnection, uncovered } from '../extras/alerts/coverage.ts';
+import { createConnection } from '../core/webhooks/add-connection.ts';
 import type { Handlers } from '../extras/handlers.ts';
 import { declared } from '../extras.ts';
 import {
@@ -88,10 +88,11 @@ export const handlers: Handlers<typeof ofCore> = {
   },
 
   async createConnection({ env, caller, body }) {
-    const tried = declared('connect').map((connect) => connect(env, caller, body));
-    const connected = (await Promise.all(tried)).find((one) => one !== undefined);
-    const connection = connected ?? (await createConnection(env, caller, body));
-    return { ...withTSP(connection), warning: connection.isCovered ? null : uncovered };
+    for (const connect of declared('connect')) {
+      const connection = await connect(env, caller, body);
+      if (connection) return withTSP(connection);
+    }
+    return { ...withTSP(await createConnection(env, caller, body)), warning: null };
   },
 
   async changeConnection({ env, caller, id, body: { tSP, ...changes } }) {
@@ -116,7 +117,7 @@ export const handlers: Handlers<typeof ofCore> = {
 
 const withPending = (user: PortalUser) => ({ ...user, pending: user.confirmedAt === null });
 
-const withTSP = ({ tsp, ...connection }: Connection) => ({ ...connection, tSP: tsp });
+const withTSP = <C extends Connection>({ tsp, ...connection }: C) => ({ ...connection, tSP: tsp });
 
 const progress = (deletion: Deletion | undefined) => ({
   deletion: deletion ? withSteps(deletion) : null,

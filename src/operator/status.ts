@@ -1,4 +1,4 @@
-import { and, count, desc, eq, ne, not, notInArray, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, count, desc, eq, ne, notInArray, or, type SQLWrapper, sql } from 'drizzle-orm';
 import type * as v from 'valibot';
 import { deletedAccountId } from '../core/accounts/accounts.ts';
 import { config } from '../core/platform/config.ts';
@@ -11,7 +11,6 @@ import { timestamp } from '../core/platform/fields.ts';
 import { hourOf, shownHours } from '../core/webhooks/deliveries/counts.ts';
 import { firstDueOf, pendingWebhooks } from '../core/webhooks/deliveries/due.ts';
 import { pausedAfterMs } from '../core/webhooks/deliveries/policy.ts';
-import { isCovered } from '../extras/alerts/coverage.ts';
 import { declared } from '../extras.ts';
 import {
   maxAccountsCounted,
@@ -120,6 +119,7 @@ const ofConnection = ({ id, name, tsp }: { [column in 'id' | 'name' | 'tsp']: SQ
 });
 
 function selectUncovered(env: Env, db: Database) {
+  const isUncovered = or(...declared('isUncovered').map((of) => of(env))) ?? sql`false`;
   const newest = db
     .select()
     .from(connections)
@@ -130,7 +130,7 @@ function selectUncovered(env: Env, db: Database) {
     .select(ofConnection(newest))
     .from(newest)
     .innerJoin(accounts, and(eq(accounts.id, newest.accountId), eq(accounts.status, 'active')))
-    .where(and(not(isCovered(env)), ...declared('needsCover')))
+    .where(and(isUncovered, ...declared('needsCover')))
     .limit(maxListed);
 }
 

@@ -1,9 +1,25 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { addConnection, type Connection } from '../fleet/connections.ts';
+import {
+  addConnection,
+  type Connection,
+  type NewConnection,
+  newConnection,
+} from '../fleet/connections.ts';
 import type { Database } from '../platform/db/database.ts';
-import type { Caller } from '../platform/db/guard.ts';
+import { asCaller, type Caller } from '../platform/db/guard.ts';
 import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
 import { isFiltered } from './notifications/pass.ts';
+
+/** Adds a connection, also to webhooks that cover all. @throws Refusal: invalid */
+export async function createConnection(
+  env: Env,
+  caller: Caller,
+  input: NewConnection,
+): Promise<Connection> {
+  const connection = newConnection(caller, input);
+  await asCaller(env, caller, (db) => ({ added: addWithWebhooks(db, caller, connection) }));
+  return connection;
+}
 
 /** The statements that add a connection, also to webhooks that cover all. */
 export const addWithWebhooks = (db: Database, caller: Caller, connection: Connection) => [

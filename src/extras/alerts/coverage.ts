@@ -75,6 +75,12 @@ export async function createConnection(
   return { ...connection, isCovered: covered[0]?.isCovered === true };
 }
 
+/** A connection with a warning if nobody is. */
+export const withWarning = ({ isCovered, ...connection }: CoveredConnection) => ({
+  ...connection,
+  warning: isCovered ? null : uncovered,
+});
+
 /** A connection of the account, and whether anybody is notified of its accidents. */
 export async function findCovered(
   env: Env,

@@ -1,8 +1,10 @@
 // Needs: delivery-log, filters, search
 
+import { not } from 'drizzle-orm';
 import type { Extra } from '../extra.ts';
 import { ownerIn } from '../owner-of.ts';
 import { alertsAreDue, sendAlerts } from './alerts.ts';
+import { createConnection, isCovered, withWarning } from './coverage.ts';
 import { handlers } from './handlers.ts';
 import { recordAlertsAreDue, sendRecordAlerts } from './records.ts';
 import { ruleOfFirst } from './rules.ts';
@@ -11,6 +13,8 @@ import { alertChannels, alertMessages, alertsSent, mailFeeds, mailRules } from '
 
 export const extra: Extra = {
   handlers,
+  connect: async (...asked) => withWarning(await createConnection(...asked)),
+  isUncovered: (env) => not(isCovered(env)),
   owners: { channels: ownerIn('channel', alertChannels) },
   people: { added: ruleOfFirst },
   jobs: {

@@ -1,5 +1,6 @@
 // Needs: activity, alerts, evidence
 
+import { withWarning } from '../alerts/coverage.ts';
 import type { Extra } from '../extra.ts';
 import { ownerIn } from '../owner-of.ts';
 import { connectIfPulled, isWithdrawn, needsCover } from './connect.ts';
@@ -14,7 +15,10 @@ import { connectLinks, pullRefusals, pulls } from './tables.ts';
 export const extra: Extra = {
   handlers,
   owners: { 'connect-links': ownerIn('link', connectLinks) },
-  connect: connectIfPulled,
+  connect: async (...asked) => {
+    const connection = await connectIfPulled(...asked);
+    return connection && withWarning(connection);
+  },
   needsCover,
   metrics,
   routes: providerRoutes,

@@ -31,7 +31,6 @@ import * as trips from './fleet/trips.tsx';
 import { overview } from './overview/overview.tsx';
 import * as account from './settings/account.tsx';
 import * as audit from './settings/audit.tsx';
-import * as exports from './settings/exports.tsx';
 import * as notifications from './settings/notifications.tsx';
 import * as people from './settings/people.tsx';
 import * as signInSettings from './settings/sign-in.tsx';
@@ -131,6 +130,8 @@ portalRoutes.on(form, '/connect/withdraw', links.endOutside);
 // What follows is for people who are signed in, and says the role that it needs.
 portalRoutes.use(signedIn, formsOnce);
 
+for (const { routes } of added) if (routes) portalRoutes.route('/', routes);
+
 portalRoutes.post('/sign-out', role('viewer'), (c) => signIn.endSession(c, false));
 portalRoutes.post('/sign-out-everywhere', role('viewer'), (c) => signIn.endSession(c, true));
 portalRoutes.get('/', role('viewer'), overview);
@@ -227,9 +228,6 @@ portalRoutes.on(form, '/settings/people/:id/role', role('admin'), people.changeR
 portalRoutes.get('/settings/sign-in', role('admin'), signInSettings.show);
 portalRoutes.post('/settings/sign-in', role('admin'), limited, signInSettings.save);
 portalRoutes.get('/settings/sign-in/test', role('admin'), limited, signInSettings.test);
-portalRoutes.get('/settings/exports', role('viewer'), exports.list);
-portalRoutes.post('/settings/exports', role('admin'), limited, exports.request);
-portalRoutes.get('/settings/exports/:id/:file', role('admin'), limited, exports.sendFile);
 portalRoutes.get('/settings/audit', role('viewer'), audit.list);
 portalRoutes.get('/settings/account', role('viewer'), account.show);
 portalRoutes.post('/settings/account', role('viewer'), account.save);

@@ -1,18 +1,26 @@
+import type { Hono } from 'hono';
 import { findItem } from '../core/fleet/find.ts';
 import type { List } from '../core/fleet/lists/list.ts';
 import type { ReadPage, Reads } from '../core/fleet/service.ts';
 import type { Caller } from '../core/platform/db/guard.ts';
 import { readPage } from '../core/platform/db/pages.ts';
-import { by, type Context } from '../core/platform/http/context.ts';
+import { type App, by, type Context } from '../core/platform/http/context.ts';
 import type { IsEnded } from './read/attention.ts';
 
 /** What an extra adds to the portal's pages. It declares it in its `pages`. */
 export type Pages = {
+  /** Its routes below `/portal`, for people who are signed in. They come before the portal's own. */
+  routes?: Hono<App>;
+  /** Its tabs of the settings. */
+  tabs?: Tab[];
   /** Finds vehicles and drivers by what is typed into filters. */
   matchFleet?: (env: Env, caller: Caller, typed: Typed) => Promise<Matched>;
   /** Whether the health of a connection needs no attention any more. */
   isEnded?: IsEnded;
 };
+
+/** A page of the settings. */
+export type Tab = { href: string; name: string };
 
 declare module 'hono' {
   interface ContextVariableMap {

@@ -4,9 +4,10 @@ import { type Child, useContext } from 'hono/jsx';
 import { config } from '../core/platform/config.ts';
 import type { Context } from '../core/platform/http/context.ts';
 import { type ReportedFailure, statusOf } from '../core/platform/http/failures.ts';
+import type { Tab } from './added.ts';
 import { Breakable } from './breakable.tsx';
 import { Icon, PostForm, roleNames } from './buttons.tsx';
-import { Brand, Mark, type MenuLink, menu, settings } from './menu.tsx';
+import { Brand, Mark, type MenuLink, menu, settingsPath, tabsOf } from './menu.tsx';
 import { Note } from './parts.tsx';
 import { maxCounted } from './read/attention.ts';
 import type { Session } from './read/session.ts';
@@ -62,7 +63,8 @@ export async function page(
     mapStyle: failure ? undefined : config(c.env).mapStyleUrl,
     shownAgain,
   };
-  const isTab = settings.tabs.some(({ href, name }) => href === c.req.path && name === head.title);
+  const tabs = tabsOf(c);
+  const isTab = tabs.some(({ href, name }) => href === c.req.path && name === head.title);
   const inside = (
     <>
       {flash && (
@@ -77,9 +79,9 @@ export async function page(
         </Note>
       )}
       {isTab ? (
-        <SettingsTabs path={c.req.path} />
+        <SettingsTabs path={c.req.path} tabs={tabs} />
       ) : (
-        <PageHead head={{ above: settingsAbove(c.req.path), ...head }} />
+        <PageHead head={{ above: settingsAbove(c.req.path, tabs), ...head }} />
       )}
       {content}
     </>
@@ -152,21 +154,23 @@ const PageHead = ({ head: { title, state, lead, above, actions } }: { head: Head
 );
 
 /** The tab of the settings that a page is within, to be above its title. */
-const settingsAbove = (path: string) => settings.tabs.filter(({ href }) => isWithin(path, href));
+const settingsAbove = (path: string, tabs: Tab[]) =>
+  tabs.filter(({ href }) => isWithin(path, href));
 
 /** The settings' title, and their tabs below it. */
-const SettingsTabs = ({ path }: { path: string }) => {
+const SettingsTabs = ({ path, tabs }: { path: string; tabs: Tab[] }) => {
   const { mayGo } = useContext(PageReader);
-  const tabs = settings.tabs.filter(({ href }) => mayGo('GET', href));
   return (
     <header>
       <h1>Settings</h1>
       <nav class="tabs-line" aria-label="Settings">
-        {tabs.map(({ href, name }) => (
-          <a href={href} aria-current={currentOf(path, href)}>
-            {name}
-          </a>
-        ))}
+        {tabs
+          .filter(({ href }) => mayGo('GET', href))
+          .map(({ href, name }) => (
+            <a href={href} aria-current={currentOf(path, href)}>
+              {name}
+            </a>
+          ))}
       </nav>
     </header>
   );
@@ -247,7 +251,7 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
         </div>
       </nav>
       <main
-        class={`page${narrow || isWithin(path, settings.href) ? ' page-narrow' : ''}`}
+        class={`page${narrow || isWithin(path, settingsPath) ? ' page-narrow' : ''}`}
         id="content"
       >
         {children}

@@ -1,3 +1,5 @@
+import type { Context } from '../core/platform/http/context.ts';
+import { added, type Tab } from './added.ts';
 import type { IconName } from './icon-names.ts';
 import type { Attention } from './read/attention.ts';
 
@@ -10,18 +12,18 @@ export type MenuLink = {
   counts?: keyof Attention;
 };
 
-export const settings = {
-  href: '/portal/settings',
-  tabs: [
-    { href: '/portal/settings/tokens', name: 'API Tokens' },
-    { href: '/portal/settings/people', name: 'People' },
-    { href: '/portal/settings/sign-in', name: 'Sign-in' },
-    { href: '/portal/settings/notifications', name: 'Notifications' },
-    { href: '/portal/settings/exports', name: 'Exports' },
-    { href: '/portal/settings/audit', name: 'Audit log' },
-    { href: '/portal/settings/account', name: 'Account' },
-  ],
-};
+export const settingsPath = '/portal/settings';
+
+/** The tabs of the settings. */
+export const tabsOf = (c: Context): Tab[] => [
+  { href: `${settingsPath}/tokens`, name: 'API Tokens' },
+  { href: `${settingsPath}/people`, name: 'People' },
+  { href: `${settingsPath}/sign-in`, name: 'Sign-in' },
+  { href: `${settingsPath}/notifications`, name: 'Notifications' },
+  ...added(c, 'tabs').flat(),
+  { href: `${settingsPath}/audit`, name: 'Audit log' },
+  { href: `${settingsPath}/account`, name: 'Account' },
+];
 
 const link = (
   path: string,

@@ -3,6 +3,7 @@ import type { Extra } from '../extra.ts';
 import { exportJob } from './exports.ts';
 import { exportFolder } from './files.ts';
 import { handlers } from './handlers.ts';
+import { pages } from './pages.tsx';
 import { exportRoutes, operatorRoutes } from './routes.ts';
 import { prepareExports, pruneExports, removeExports } from './run.ts';
 import { exports } from './tables.ts';
@@ -11,6 +12,7 @@ export const extra: Extra = {
   routes: exportRoutes,
   handlers,
   operatorRoutes,
+  pages,
   jobs: {
     /** 500 records a page, 20 pages a piece; a piece of each export; 5 exports a day, 2,000,000 records each. */
     [exportJob]: { run: prepareExports },

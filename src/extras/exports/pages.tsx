@@ -1,24 +1,27 @@
+import { Hono } from 'hono';
 import * as v from 'valibot';
 import { config } from '../../core/platform/config.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { invalid } from '../../core/platform/errors.ts';
 import { parse } from '../../core/platform/fields.ts';
-import { by, type Context, file } from '../../core/platform/http/context.ts';
+import { type App, by, type Context, file } from '../../core/platform/http/context.ts';
 import { capital, counted, listed, sizeInWords } from '../../core/platform/text.ts';
-import * as exporting from '../../extras/exports/exports.ts';
+import type { Pages } from '../../ui/added.ts';
 import { LinkButton } from '../../ui/buttons.tsx';
 import { boxes, drawn, FormPanel, handles, line } from '../../ui/fields.tsx';
 import type { Offered } from '../../ui/forms.tsx';
 import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { State } from '../../ui/parts.tsx';
+import { limited, role } from '../../ui/session/rights.ts';
 import { done } from '../../ui/submit.ts';
 import { type Column, TablePanel } from '../../ui/table.tsx';
 import { Day, rangeOfDays, Time } from '../../ui/time.tsx';
+import * as exporting from './exports.ts';
 
 const path = '/portal/settings/exports';
 
 /** Settings, Exports: the account's data as files. */
-export async function list(c: Context) {
+async function list(c: Context) {
   const exports = await exporting.listExports(...by(c));
   const isAvailable = exporting.canExport(c.env);
   return page(
@@ -73,7 +76,7 @@ const as = {
 };
 
 /** Asks for an export by the form. */
-export const request = handles(
+const request = handles(
   { ...which, ...days, ...as },
   list,
   async (c, { lists, from, to, formats }) => {
@@ -92,7 +95,7 @@ export const request = handles(
 );
 
 /** Sends a file, piece by piece. */
-export async function sendFile(c: Context) {
+async function sendFile(c: Context) {
   const { id = '', file: name = '' } = c.req.param();
   return file(c, await exporting.openFile(...by(c), id, name));
 }
@@ -160,3 +163,10 @@ const Progress = ({ state, records, expiresAt }: exporting.ListedExport) => {
     </>
   );
 };
+
+const routes = new Hono<App>()
+  .get('/settings/exports', role('viewer'), list)
+  .post('/settings/exports', role('admin'), limited, request)
+  .get('/settings/exports/:id/:file', role('admin'), limited, sendFile);
+
+export const pages: Pages = { routes, tabs: [{ href: path, name: 'Exports' }] };

@@ -92,6 +92,7 @@ const [reads] = declared('reads');
 portalRoutes.use((c, next) => {
   c.set('roleOf', roleOf);
   c.set('added', added);
+  c.set('shows', { connection: showConnection, vehicle: profile.ofVehicle });
   c.set('reads', reads);
   return next();
 });
@@ -151,7 +152,6 @@ portalRoutes.post('/connections/:id/pull', role('member'), limited, connectionAc
 portalRoutes.post('/connections/:id/pause', role('member'), connectionActions.pause);
 portalRoutes.post('/connections/:id/resume', role('member'), connectionActions.resume);
 portalRoutes.post('/connections/:id/webhook-secret', role('member'), connectionActions.saveSecret);
-portalRoutes.post('/connections/:id/external-id', role('member'), connectionActions.setExternalId);
 portalRoutes.post('/connections/:id/warning', role('member'), connectionActions.setWarning);
 portalRoutes.get('/connections/:id/credential', role('member'), changeCredential);
 portalRoutes.post('/connections/:id/credential', role('member'), limited, changeCredential);
@@ -172,7 +172,6 @@ portalRoutes.get('/drivers', role('viewer'), drivers.listDrivers);
 portalRoutes.get('/vehicles.csv', role('viewer'), limited, vehiclesFile);
 portalRoutes.get('/drivers.csv', role('viewer'), limited, driversFile);
 portalRoutes.get('/vehicles/:id', role('viewer'), profile.ofVehicle);
-portalRoutes.post('/vehicles/:id/external-id', role('member'), profile.setExternalId);
 portalRoutes.get('/drivers/:id', role('viewer'), profile.ofDriver);
 portalRoutes.get('/trips', role('viewer'), trips.list);
 portalRoutes.get('/trips.csv', role('viewer'), limited, trips.file);

@@ -1,6 +1,9 @@
 import type { Hono } from 'hono';
+import type { Child } from 'hono/jsx';
+import type { Connection } from '../core/fleet/connections.ts';
 import { findItem } from '../core/fleet/find.ts';
 import type { List } from '../core/fleet/lists/list.ts';
+import type { vehicles } from '../core/fleet/lists/vehicles.ts';
 import type { ReadPage, Reads } from '../core/fleet/service.ts';
 import type { Caller } from '../core/platform/db/guard.ts';
 import { readPage } from '../core/platform/db/pages.ts';
@@ -13,6 +16,9 @@ export type Pages = {
   routes?: Hono<App>;
   /** Its tabs of the settings. */
   tabs?: Tab[];
+  /** What it adds to the pages of a connection and of a vehicle. */
+  connection?: (c: Context, connection: Connection) => Promise<OnConnection>;
+  vehicle?: (vehicle: Item<typeof vehicles.list>) => Child;
   /** Finds vehicles and drivers by what is typed into filters. */
   matchFleet?: (env: Env, caller: Caller, typed: Typed) => Promise<Matched>;
   /** Whether the health of a connection needs no attention any more. */
@@ -22,10 +28,25 @@ export type Pages = {
 /** A page of the settings. */
 export type Tab = { href: string; name: string };
 
+/** What is on a connection's page. */
+type OnConnection = {
+  /** Forms, above the keys of its connector. */
+  forms?: Child;
+  /** What is below all the rest. */
+  below?: Child;
+};
+
+export type Item<L extends List> = ReturnType<L['present']>;
+
+/** Pages of the portal that have forms of extras: see `shown`. */
+type Shows = { [page in 'connection' | 'vehicle']: Show };
+type Show = (c: Context) => Response | Promise<Response>;
+
 declare module 'hono' {
   interface ContextVariableMap {
     /** What the extras add to pages. */
     added?: Pages[];
+    shows?: Shows;
     /** How lists are read, instead of from D1 alone. */
     reads?: Reads | undefined;
   }
@@ -37,6 +58,15 @@ export const added = <Part extends keyof Pages>(
   part: Part,
 ): NonNullable<Pages[Part]>[] =>
   (c.get('added') ?? []).flatMap(({ [part]: found }) => (found === undefined ? [] : [found]));
+
+/** Shows the page of the portal that has the form which was sent, and what is wrong in it. */
+export const shown =
+  (page: keyof Shows): Show =>
+  (c) => {
+    const shows = c.get('shows');
+    if (!shows) throw new Error('No page has this form');
+    return shows[page](c);
+  };
 
 const readsOf = (c: Context): Reads => c.get('reads') ?? { readPage, findItem };
 

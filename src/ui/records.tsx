@@ -2,6 +2,7 @@ import { useContext } from 'hono/jsx';
 import { validate as isUuid } from 'uuid';
 import { Refusal } from '../core/platform/errors.ts';
 import type { Context } from '../core/platform/http/context.ts';
+import { capital } from '../core/platform/text.ts';
 import { type MapPlace, type MapPoint, PlaceMap, shortPlaceName } from './map.tsx';
 import { type FactList, Facts, Panel } from './parts.tsx';
 import type { NamedEvent, NamedTrip } from './read/named-lists.ts';
@@ -22,6 +23,8 @@ export const eventPath = ({ id, startedAt }: { id: string; startedAt: Moment }):
 export const reportPath = (accident: { eventId: string }): string =>
   `${accidentPath(accident)}/report`;
 
+export const connectionPath = ({ id }: { id: string }): string => `/portal/connections/${id}`;
+
 export const accidentPath = ({ eventId }: { eventId: string }): string =>
   `/portal/accidents/${eventId}`;
 
@@ -33,6 +36,9 @@ export function timeIn(c: Context): number | undefined {
   const at = c.req.query('at') ?? '';
   return /^\d{1,14}$/.test(at) ? Number(at) : undefined;
 }
+
+/** "Safety event" for `safetyEvent`. */
+export const kindInWords = (kind: string): string => capital(kind.replace('E', ' e'));
 
 /** The id in a path. @throws Refusal: not found, if it is invalid */
 export function idIn(c: Context, name = 'id'): string {

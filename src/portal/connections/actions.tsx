@@ -14,7 +14,6 @@ import {
 } from '../../extras/providers/connect.ts';
 import { pullSummary } from '../../extras/providers/status.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
-import { savesExternalId } from '../../ui/external-id.tsx';
 import { confirmed, handles } from '../../ui/fields.tsx';
 import { done, readForm, submit } from '../../ui/submit.ts';
 import { expiryIn } from '../settings/tokens.tsx';
@@ -58,13 +57,6 @@ export const mapLabel = handles(labelFields(), showConnection, async (c, { label
   await mapIncidentLabel(...by(c), connection, label, type || null);
   const outcome = type ? `is now mapped to ${type}` : 'is not mapped any more';
   return done(c, pathOf(connection), `“${label}” ${outcome}.`);
-});
-
-/** Sets or removes the account's own identifier, also of connections that do not pull. */
-export const setExternalId = savesExternalId(showConnection, async (c, externalId) => {
-  const { id } = await inPath(c, findConnection);
-  const connection = await updateConnection(...by(c), id, { externalId });
-  return { path: pathOf(connection), name: connectionName(connection) };
 });
 
 /** Ends the warning that nobody is notified of its accidents, or brings it back. */

@@ -13,13 +13,12 @@ import {
   unmappedWords,
 } from '../../extras/activity/activity.ts';
 import { type CoveredConnection, findCovered } from '../../extras/alerts/coverage.ts';
-import { ingestProblemsOf } from '../../extras/connector-problems/problems.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import { type PullStatus, pullStatus } from '../../extras/providers/status.ts';
 import { withCell } from '../../people/secrets.ts';
+import { added } from '../../ui/added.ts';
 import { Breakable } from '../../ui/breakable.tsx';
 import { LinkButton, MoreActions, PostButton, Submit } from '../../ui/buttons.tsx';
-import { ExternalIdPanel } from '../../ui/external-id.tsx';
 import { drawn, line } from '../../ui/fields.tsx';
 import { Form } from '../../ui/forms.tsx';
 import { page } from '../../ui/layout.tsx';
@@ -31,20 +30,22 @@ import { Feeds } from './feeds.tsx';
 import { credentialLabel, Health, healthOf, NobodyNotified } from './health.tsx';
 import { Labels } from './labels.tsx';
 import { IngestKeys } from './own.tsx';
-import { PulledProblems, SentProblems } from './problems.tsx';
+import { PulledProblems } from './problems.tsx';
 
 /** The page of the connection in the path. @throws Refusal: not found, also for another account's */
 export async function showConnection(c: Context) {
   const id = c.req.param('id') ?? '';
-  const [stored, records, pull, sent, keys] = await Promise.all([
+  const [stored, records, pull, keys] = await Promise.all([
     findCovered(...by(c), id),
     connectionRecords(...by(c), id),
     pullStatus(...by(c), id),
-    ingestProblemsOf(...by(c), id),
     listTokens(...by(c), { limit: 100 }, { connectionId: id }),
   ]);
   const connection = orNotFound(stored);
-  const unmapped = pull ? pull.unmapped : await unmappedWords(...by(c), connection);
+  const [unmapped, more] = await Promise.all([
+    pull ? pull.unmapped : unmappedWords(...by(c), connection),
+    Promise.all(added(c, 'connection').map((part) => part(c, connection))),
+  ]);
   const hasData = records.some(({ count }) => count > 0);
   const health = healthOf(connection, pull, hasData);
   const isRefused = pull?.state === 'refused';
@@ -104,18 +105,14 @@ export async function showConnection(c: Context) {
         />
         <Details connection={connection} pull={pull} />
       </div>
-      <ExternalIdPanel
-        to={`${path}/external-id`}
-        value={connection.externalId}
-        hint="Such as a policy number: externalId in the API. No other connection can have the same one."
-      />
+      {more.map(({ forms }) => forms)}
       <IngestKeys path={path} keys={keys.items} isSent={!pull} />
       {pull && pull.state !== 'withdrawn' && (
         <ProviderWebhook path={path} url={calledAt} pull={pull} />
       )}
       <Labels path={path} unmapped={unmapped} connection={connection} />
       <PulledProblems pull={pull} />
-      <SentProblems problems={sent} />
+      {more.map(({ below }) => below)}
     </>,
   );
 }

@@ -6,8 +6,7 @@ import { vehicles } from '../../core/fleet/lists/vehicles.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
 import { countByRisk, maxRisksCounted, type RiskCount } from '../../extras/activity/activity.ts';
-import { setVehicleExternalId } from '../../extras/external-ids/external-ids.ts';
-import { reading } from '../../ui/added.ts';
+import { added, reading } from '../../ui/added.ts';
 import { RiskChart } from '../../ui/chart.tsx';
 import {
   accidentColumnsOf,
@@ -16,34 +15,22 @@ import {
   modelOf,
   tripColumns,
 } from '../../ui/columns.tsx';
-import { ExternalIdPanel, savesExternalId } from '../../ui/external-id.tsx';
 import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { FullPlace, type MapPoint } from '../../ui/map.tsx';
 import { type FactList, Panel, State } from '../../ui/parts.tsx';
 import * as named from '../../ui/read/named-lists.ts';
-import {
-  Distance,
-  fact,
-  factsOf,
-  idIn,
-  MapAndFacts,
-  pointsOf,
-  vehiclePath,
-} from '../../ui/records.tsx';
+import { Distance, fact, factsOf, idIn, MapAndFacts, pointsOf } from '../../ui/records.tsx';
 import { TablePanel } from '../../ui/table.tsx';
 import { addDays, dayIn, shortDate, startOfDay } from '../../ui/time.tsx';
 
 /** A vehicle's properties and its last 30 days. */
-export const ofVehicle = (c: Context) => profile(c, 'vehicle', vehicles.list, aboutVehicle);
+export const ofVehicle = (c: Context) =>
+  profile(c, 'vehicle', vehicles.list, aboutVehicle, (vehicle) =>
+    added(c, 'vehicle').map((more) => more(vehicle)),
+  );
 
 /** A driver's properties and their last 30 days. */
 export const ofDriver = (c: Context) => profile(c, 'driver', drivers.list, aboutDriver);
-
-/** Gives a vehicle the account's own identifier, or takes that away. */
-export const setExternalId = savesExternalId(ofVehicle, async (c, externalId) => {
-  const vehicle = orNotFound(await setVehicleExternalId(...by(c), idIn(c), externalId));
-  return { path: vehiclePath(vehicle), name: vehicle.name };
-});
 
 /** What the page says of a vehicle or driver besides what it says of both. */
 type About = {
@@ -52,7 +39,6 @@ type About = {
   map: string;
   points: MapPoint[];
   facts: FactList;
-  form?: Child;
 };
 
 async function profile<T extends { name: string; connectionId: string; sourceId: string }>(
@@ -60,6 +46,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
   of: 'vehicle' | 'driver',
   list: List<T>,
   describe: (item: T) => About,
+  more: (item: T) => Child = () => null,
 ) {
   const id = idIn(c);
   const [stored, history] = await Promise.all([
@@ -68,7 +55,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
   ]);
   const item = orNotFound(stored);
   const { connection } = await findReferences(...by(c), { connectionId: item.connectionId });
-  const { inactive, lead, map, points, facts, form } = describe(item);
+  const { inactive, lead, map, points, facts } = describe(item);
   const { events, trips, accidents } = history;
   return page(
     c,
@@ -101,7 +88,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
           items={trips}
           empty={{ icon: 'route', title: `No trips in the last ${days} days` }}
         />
-        {form}
+        {more(item)}
       </div>
       <MapAndFacts
         label={map}
@@ -118,7 +105,7 @@ async function profile<T extends { name: string; connectionId: string; sourceId:
 }
 
 const aboutVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About => {
-  const { name, externalId, odometerKm, lastLocation: seen } = vehicle;
+  const { name, odometerKm, lastLocation: seen } = vehicle;
   const groups = vehicle.groups.join(', ');
   return {
     inactive: vehicle.status === 'inactive',
@@ -134,13 +121,6 @@ const aboutVehicle = (vehicle: ReturnType<typeof vehicles.list.present>): About 
       ['Odometer', odometerKm !== null && <Distance km={odometerKm} whole />],
       ['Groups', groups],
     ],
-    form: (
-      <ExternalIdPanel
-        to={`${vehiclePath(vehicle)}/external-id`}
-        value={externalId}
-        hint="Such as a fleet number: externalId in the API. No other vehicle can have the same one."
-      />
-    ),
   };
 };
 

@@ -2,5 +2,5 @@
 create table moves (
   account_id text primary key,
   state      text not null,
-  move       text not null check (json_valid(move)) -- see src/operator/moves/part.ts
+  move       text not null check (json_valid(move)) -- see src/extras/cells/operator/part.ts
 ) strict, without rowid;

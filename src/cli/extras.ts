@@ -1,5 +1,6 @@
 export { commands as alerts } from '../extras/alerts/commands.ts';
 export { commands as archive } from '../extras/archive/commands.ts';
+export { commands as cells } from '../extras/cells/commands.ts';
 export { commands as deliveryLog } from '../extras/delivery-log/commands.ts';
 export { commands as exports } from '../extras/exports/commands.ts';
 export { commands as externalIds } from '../extras/external-ids/commands.ts';

@@ -4,6 +4,7 @@ import { issueToken, listTokens, revokeToken } from '../core/accounts/tokens/ser
 import { type Connection, sliceConnections, updateConnection } from '../core/fleet/connections.ts';
 import { invalid } from '../core/platform/errors.ts';
 import { createConnection } from '../core/webhooks/add-connection.ts';
+import { continueMove, showMove } from '../extras/cells/operator/leave.ts';
 import type { Handlers } from '../extras/handlers.ts';
 import { declared } from '../extras.ts';
 import {
@@ -24,7 +25,6 @@ import {
 import { continueDeletion, type Deletion, listDeletions, stepNames } from './deletion/run.ts';
 import { checkService } from './health/check.ts';
 import { look } from './look.ts';
-import { continueMove, showMove } from './moves/leave.ts';
 import { showCell, status } from './status.ts';
 
 export const handlers: Handlers<typeof ofCore> = {

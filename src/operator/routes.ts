@@ -16,6 +16,7 @@ import {
   requestedSlice,
   SliceParameters,
 } from '../core/platform/http/requested-slice.ts';
+import { accept } from '../extras/cells/operator/arrive.ts';
 import type { Extra } from '../extras/extra.ts';
 import type { Operation } from '../extras/operation.ts';
 import { type Owner, operatorInOwner, owners } from '../extras/owner-of.ts';
@@ -24,7 +25,6 @@ import { operations } from './api/operations.ts';
 import { handlers } from './handlers.ts';
 import { checkHealth, problemOf, warningOf } from './health/service.ts';
 import { metricsText } from './metrics.ts';
-import { accept } from './moves/arrive.ts';
 
 /** Authenticates by OPERATOR_KEY as a bearer. @throws Refusal: unauthenticated, rate limited */
 const authenticateOperator = createMiddleware<App>(async (c, next) => {

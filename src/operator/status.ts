@@ -11,6 +11,7 @@ import { timestamp } from '../core/platform/fields.ts';
 import { hourOf, shownHours } from '../core/webhooks/deliveries/counts.ts';
 import { firstDueOf, pendingWebhooks } from '../core/webhooks/deliveries/due.ts';
 import { pausedAfterMs } from '../core/webhooks/deliveries/policy.ts';
+import { moves } from '../extras/cells/tables.ts';
 import { declared } from '../extras.ts';
 import {
   maxAccountsCounted,
@@ -21,7 +22,6 @@ import {
 import type { Cell, DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
 import { failedDeletions } from './deletion/run.ts';
 import { askD1, checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health/service.ts';
-import { moves } from './moves/tables.ts';
 import { countEncrypted } from './re-encrypt.ts';
 import { accidentsInTime, selectWaits } from './waits.ts';
 

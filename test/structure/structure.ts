@@ -34,10 +34,11 @@ export const roomOrder = [
   'cli',
 ];
 
-/** What an extra adds to a room above, which is as if it were in that room: to the tool, and to the API's documents. */
+/** What an extra adds to a room above, which is as if it were in that room: to the tool, the API's documents, or operators. */
 const above: { [name: string]: string } = {
   commands: 'src/cli/extras',
   documented: 'src/docs/openapi/extras',
+  operator: 'src/operator/extras',
 };
 
 const inItsRoom = (path: string): string =>

@@ -4,7 +4,6 @@ import type { Deletion } from '../../operator/api/deletion.ts';
 import { deleteAccountCommand, deleteConnectionCommand, eraseDriverCommand } from './delete.ts';
 import { derived, type Groups } from './derive.ts';
 import { importCommand } from './import.ts';
-import { moveAccountCommand } from './move.ts';
 import { auditCommand, removeUserCommand } from './people.ts';
 import { listCellsCommand, statusCommand } from './status.ts';
 
@@ -49,7 +48,6 @@ export const groups: Groups = {
         fixed: { status: 'active' },
         description: 'Activate an account, and cancel its deletion',
       }),
-      moveAccountCommand,
       deleteAccountCommand,
     ],
   },

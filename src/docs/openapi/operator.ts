@@ -7,12 +7,12 @@ import {
 import { recordKinds } from '../../core/fleet/lists/registry.ts';
 import * as ingesting from '../../core/ingest/schema.ts';
 import { SliceParameters } from '../../core/platform/http/requested-slice.ts';
+import * as moves from '../../extras/cells/operations.ts';
 import type { Operation as Declared } from '../../extras/operation.ts';
 import * as accounts from '../../operator/api/accounts.ts';
 import * as connections from '../../operator/api/connections.ts';
 import * as deletion from '../../operator/api/deletion.ts';
 import * as extras from '../../operator/api/extras.ts';
-import * as moves from '../../operator/api/moves.ts';
 import { operations } from '../../operator/api/operations.ts';
 import * as service from '../../operator/api/service.ts';
 import { components, type Json, ref } from './components.ts';

@@ -1,8 +1,8 @@
+import { moveOperations } from '../../extras/cells/operations.ts';
 import { accountOperations, auditOperations, tokenOperations, userOperations } from './accounts.ts';
 import { connectionOperations } from './connections.ts';
 import { deletionOperations } from './deletion.ts';
 import * as extras from './extras.ts';
-import { moveOperations } from './moves.ts';
 import { serviceOperations } from './service.ts';
 
 export const ofCore = {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { cellName } from '../../core/platform/cells.ts';
-import type { Operation } from '../../extras/operation.ts';
-import { count, described, id } from '../../extras/replies.ts';
+import type { Operation } from '../operation.ts';
+import { count, described, id } from '../replies.ts';
 
 const done = v.object({ part: v.string(), problem: v.nullable(v.string()), isLast: v.boolean() });
 

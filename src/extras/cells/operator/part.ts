@@ -1,10 +1,10 @@
-import { config } from '../../core/platform/config.ts';
-import { checksum } from '../../core/platform/crypto.ts';
-import type { accounts } from '../../core/platform/db/schema/accounts.ts';
-import { invalid } from '../../core/platform/errors.ts';
-import type { Move as Shown } from '../api/moves.ts';
-import type { Row } from '../deletion/rows.ts';
-import { tables } from '../deletion/tables.ts';
+import { config } from '../../../core/platform/config.ts';
+import { checksum } from '../../../core/platform/crypto.ts';
+import type { accounts } from '../../../core/platform/db/schema/accounts.ts';
+import { invalid } from '../../../core/platform/errors.ts';
+import type { Row } from '../../../operator/deletion/rows.ts';
+import { tables } from '../../../operator/deletion/tables.ts';
+import type { Move as Shown } from '../operations.ts';
 
 /** How a move stands, in the cell that the account leaves. The other one has only its id. */
 export type Move = Shown & {

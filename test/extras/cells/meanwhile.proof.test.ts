@@ -5,11 +5,11 @@ import { seal } from '../../../src/core/platform/crypto.ts';
 import { runJob } from '../../../src/core/platform/jobs/jobs.ts';
 import { handle } from '../../../src/core/webhooks/deliveries/consumer.ts';
 import { sweep } from '../../../src/core/webhooks/deliveries/sweep.ts';
+import type { Move as Shown } from '../../../src/extras/cells/operations.ts';
+import { encodePart, type Move } from '../../../src/extras/cells/operator/part.ts';
 import { connectorOf } from '../../../src/extras/providers/registry.ts';
-import type { Move as Shown } from '../../../src/operator/api/moves.ts';
 import { continueDeletions } from '../../../src/operator/deletion/run.ts';
 import { jobs } from '../../../src/operator/jobs.ts';
-import { encodePart, type Move } from '../../../src/operator/moves/part.ts';
 import {
   allRows,
   cell,

@@ -1,15 +1,16 @@
 import { Command } from 'commander';
+import { operatorFor } from '../../cli/operate/cells.ts';
+import { ApiError, insist } from '../../cli/operate/client.ts';
+import { serviceAt, serviceOf } from '../../cli/operate/context.ts';
+import type { Groups } from '../../cli/operate/derive.ts';
+import { printable, show } from '../../cli/operate/print.ts';
 import { toAuthorization } from '../../core/platform/cells.ts';
-import { operatorFor } from './cells.ts';
-import { ApiError, insist } from './client.ts';
-import { serviceAt, serviceOf } from './context.ts';
-import { printable, show } from './print.ts';
 
 /** How often the tool tries again while a cell or the router is down: for some four minutes. */
 const maxTries = 25;
 const longestWaitMs = 10_000;
 
-export const moveAccountCommand = (): Command =>
+const moveAccountCommand = (): Command =>
   new Command('move')
     .description('Move an account and its data to another cell')
     .argument('<id>', 'id of the account')
@@ -44,3 +45,5 @@ export const moveAccountCommand = (): Command =>
           console.error(printable(`${state}: ${copied} of ${rows} rows copied`));
       }
     });
+
+export const commands: Groups = { account: { commands: [moveAccountCommand] } };

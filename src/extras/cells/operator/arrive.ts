@@ -1,27 +1,27 @@
 import { and, eq, exists, ne, notExists, sql } from 'drizzle-orm';
-import { awaitFrom, operatorIn, setAccount } from '../../core/accounts/accounts.ts';
-import { audit } from '../../core/accounts/audit/write.ts';
-import { bucketOf } from '../../core/platform/bucket.ts';
-import { config } from '../../core/platform/config.ts';
+import { awaitFrom, operatorIn, setAccount } from '../../../core/accounts/accounts.ts';
+import { audit } from '../../../core/accounts/audit/write.ts';
+import { bucketOf } from '../../../core/platform/bucket.ts';
+import { config } from '../../../core/platform/config.ts';
 import {
   breaksUnique,
   refuseUnless,
   type Statement,
   type Statements,
   transaction,
-} from '../../core/platform/db/database.ts';
-import { accounts } from '../../core/platform/db/schema/accounts.ts';
-import { deletions } from '../../core/platform/db/schema/jobs.ts';
-import { openDatabase } from '../../core/platform/db/system.ts';
-import { type Failure, invalid, Refusal } from '../../core/platform/errors.ts';
-import { forgetTimers } from '../../core/webhooks/deliveries/receiver/store.ts';
-import { resumeWebhooks } from '../../core/webhooks/remove.ts';
-import { declared } from '../../extras.ts';
-import { countRows, fromArrays, jsonArrays, list, raw } from '../deletion/rows.ts';
-import { removeCopy } from '../deletion/run.ts';
-import { tables } from '../deletion/tables.ts';
+} from '../../../core/platform/db/database.ts';
+import { accounts } from '../../../core/platform/db/schema/accounts.ts';
+import { deletions } from '../../../core/platform/db/schema/jobs.ts';
+import { openDatabase } from '../../../core/platform/db/system.ts';
+import { type Failure, invalid, Refusal } from '../../../core/platform/errors.ts';
+import { forgetTimers } from '../../../core/webhooks/deliveries/receiver/store.ts';
+import { resumeWebhooks } from '../../../core/webhooks/remove.ts';
+import { declared } from '../../../extras.ts';
+import { countRows, fromArrays, jsonArrays, list, raw } from '../../../operator/deletion/rows.ts';
+import { removeCopy } from '../../../operator/deletion/run.ts';
+import { tables } from '../../../operator/deletion/tables.ts';
+import { moves } from '../tables.ts';
 import { alike, decodePart, type Offer, type Part, type Rows } from './part.ts';
-import { moves } from './tables.ts';
 
 /**
  * Does a part of a move, which may be repeated or late.

@@ -1,27 +1,28 @@
 import { and, eq, exists, ne, notExists, sql } from 'drizzle-orm';
-import { deletedAccountId, setAccount } from '../../core/accounts/accounts.ts';
-import { bucketOf } from '../../core/platform/bucket.ts';
-import { partHeader } from '../../core/platform/cells.ts';
-import { config } from '../../core/platform/config.ts';
+import { deletedAccountId, setAccount } from '../../../core/accounts/accounts.ts';
+import { bucketOf } from '../../../core/platform/bucket.ts';
+import { partHeader } from '../../../core/platform/cells.ts';
+import { config } from '../../../core/platform/config.ts';
 import {
   type Database,
   refuseUnless,
   type Statements,
   transaction,
-} from '../../core/platform/db/database.ts';
-import { newId } from '../../core/platform/db/ids.ts';
-import { accounts } from '../../core/platform/db/schema/accounts.ts';
-import { deletions } from '../../core/platform/db/schema/jobs.ts';
-import { openDatabase } from '../../core/platform/db/system.ts';
-import { invalid, Refusal } from '../../core/platform/errors.ts';
-import { leaseMs } from '../../core/platform/jobs/lease.ts';
-import { resumeWebhooks, stopWebhooks } from '../../core/webhooks/remove.ts';
-import { declared } from '../../extras.ts';
-import { removePeople } from '../../people/people.ts';
-import type { NewMove } from '../api/moves.ts';
-import { countRows, nextRows } from '../deletion/rows.ts';
-import { removeCopy } from '../deletion/run.ts';
-import { tables } from '../deletion/tables.ts';
+} from '../../../core/platform/db/database.ts';
+import { newId } from '../../../core/platform/db/ids.ts';
+import { accounts } from '../../../core/platform/db/schema/accounts.ts';
+import { deletions } from '../../../core/platform/db/schema/jobs.ts';
+import { openDatabase } from '../../../core/platform/db/system.ts';
+import { invalid, Refusal } from '../../../core/platform/errors.ts';
+import { leaseMs } from '../../../core/platform/jobs/lease.ts';
+import { resumeWebhooks, stopWebhooks } from '../../../core/webhooks/remove.ts';
+import { declared } from '../../../extras.ts';
+import { countRows, nextRows } from '../../../operator/deletion/rows.ts';
+import { removeCopy } from '../../../operator/deletion/run.ts';
+import { tables } from '../../../operator/deletion/tables.ts';
+import { removePeople } from '../../../people/people.ts';
+import type { NewMove } from '../operations.ts';
+import { moves } from '../tables.ts';
 import {
   alike,
   decodePart,
@@ -31,7 +32,6 @@ import {
   type Part,
   type Rows,
 } from './part.ts';
-import { moves } from './tables.ts';
 
 /**
  * Makes a step of a move to another cell. Returns how it stands; or for the router the part that

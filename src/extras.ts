@@ -41,8 +41,11 @@ export const extras: { [name: string]: Extra } = {
 };
 
 /** What the extras declare of one thing, those that have it. */
-export const declared = <Part extends keyof Extra>(part: Part): NonNullable<Extra[Part]>[] =>
-  Object.values(extras).flatMap((extra) => {
+export const declared = <Part extends keyof Extra>(
+  part: Part,
+  all = extras,
+): NonNullable<Extra[Part]>[] =>
+  Object.values(all).flatMap((extra) => {
     const { [part]: found } = extra;
     return found === undefined ? [] : [found];
   });

@@ -82,6 +82,8 @@ export type Extra = {
   needsCover?: SQL;
   /** SQL for how many safety events an account had on a day since 1970, UTC; null for none. */
   eventsOn?: (db: Database, accountId: SQLWrapper, day: number) => SQLWrapper;
+  /** The accounts that are being moved from here, at most 20, for operators. */
+  unfinishedMoves?: (db: Database, now: number) => Statement<UnfinishedMove[]>;
   /** Metrics for operators. */
   metrics?: {
     /** What each is, by its name. */
@@ -119,6 +121,15 @@ type Unique = {
   findTaken: (env: Env, accountId: string, values: string[]) => Promise<string | undefined>;
   /** Says in which cell another account has a value, and what to do. */
   problem: (cell: string, value: string) => string;
+};
+
+type UnfinishedMove = {
+  accountId: string;
+  account: string;
+  to: string;
+  state: string;
+  since: number;
+  isOverdue: boolean;
 };
 
 export type Encrypted = { table: SQLiteTable; id: SQLiteColumn; columns: SQLiteColumn[] };

@@ -4,7 +4,6 @@ import { issueToken, listTokens, revokeToken } from '../core/accounts/tokens/ser
 import { type Connection, sliceConnections, updateConnection } from '../core/fleet/connections.ts';
 import { invalid } from '../core/platform/errors.ts';
 import { createConnection } from '../core/webhooks/add-connection.ts';
-import { continueMove, showMove } from '../extras/cells/operator/leave.ts';
 import type { Handlers } from '../extras/handlers.ts';
 import { declared } from '../extras.ts';
 import {
@@ -106,9 +105,6 @@ export const handlers: Handlers<typeof ofCore> = {
   eraseDriver: async ({ env, caller, id }) => progress(await eraseDriver(env, caller, id)),
   listDeletions: async ({ env }) => (await listDeletions(env)).map(withSteps),
   continueDeletion: async ({ env, id }) => progress(await continueDeletion(env, id)),
-
-  showMove: ({ env, id }) => showMove(env, id),
-  moveAccount: ({ env, id, body }) => continueMove(env, id, body),
 
   status: ({ env }) => status(env),
   showCell: ({ env }) => showCell(env),

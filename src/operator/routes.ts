@@ -2,7 +2,6 @@ import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as v from 'valibot';
 import { operatorIn } from '../core/accounts/accounts.ts';
-import { partHeader } from '../core/platform/cells.ts';
 import { config } from '../core/platform/config.ts';
 import type { Slice } from '../core/platform/db/cursor.ts';
 import type { Caller } from '../core/platform/db/guard.ts';
@@ -16,12 +15,12 @@ import {
   requestedSlice,
   SliceParameters,
 } from '../core/platform/http/requested-slice.ts';
-import { accept } from '../extras/cells/operator/arrive.ts';
 import type { Extra } from '../extras/extra.ts';
 import type { Operation } from '../extras/operation.ts';
 import { type Owner, operatorInOwner, owners } from '../extras/owner-of.ts';
 import { declared } from '../extras.ts';
 import { operations } from './api/operations.ts';
+import { allExtras } from './extras.ts';
 import { handlers } from './handlers.ts';
 import { checkHealth, problemOf, warningOf } from './health/service.ts';
 import { metricsText } from './metrics.ts';
@@ -45,7 +44,11 @@ async function isSameSecret(a: string, b: string): Promise<boolean> {
 /** The API of the operator's tool: each operation of `api/` with the handler of its name. */
 export const operatorRoutes = new Hono<App>().use(authenticateOperator);
 
-const all: NonNullable<Extra['handlers']> = Object.assign({}, handlers, ...declared('handlers'));
+const all: NonNullable<Extra['handlers']> = Object.assign(
+  {},
+  handlers,
+  ...declared('handlers', allExtras),
+);
 
 for (const [name, operation] of Object.entries<Operation>(operations)) {
   const [method = '', path = ''] = operation.call.split(' ');
@@ -59,14 +62,7 @@ operatorRoutes.get('/metrics', async (c) => {
   return c.body(await metricsText(c.env));
 });
 
-for (const routes of declared('operatorRoutes')) operatorRoutes.route('/', routes);
-
-/** For a router: does a part of a move here. */
-operatorRoutes.put('/accounts/:id/move', async (c) => {
-  c.set('caller', operatorIn(c.req.param('id'))); // for the log
-  await accept(c.env, c.req.header(partHeader) ?? '', c.req.raw);
-  return ok(c, 'OK', null);
-});
+for (const routes of declared('operatorRoutes', allExtras)) operatorRoutes.route('/', routes);
 
 /** The sweep runs each minute: nothing improves sooner. */
 const retryAfter = 60;

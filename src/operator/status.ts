@@ -1,4 +1,4 @@
-import { and, count, desc, eq, ne, notInArray, or, type SQLWrapper, sql } from 'drizzle-orm';
+import { and, count, desc, eq, ne, or, type SQLWrapper, sql } from 'drizzle-orm';
 import type * as v from 'valibot';
 import { deletedAccountId } from '../core/accounts/accounts.ts';
 import { config } from '../core/platform/config.ts';
@@ -11,7 +11,6 @@ import { timestamp } from '../core/platform/fields.ts';
 import { hourOf, shownHours } from '../core/webhooks/deliveries/counts.ts';
 import { firstDueOf, pendingWebhooks } from '../core/webhooks/deliveries/due.ts';
 import { pausedAfterMs } from '../core/webhooks/deliveries/policy.ts';
-import { moves } from '../extras/cells/tables.ts';
 import { declared } from '../extras.ts';
 import {
   maxAccountsCounted,
@@ -21,6 +20,7 @@ import {
 } from './api/counted.ts';
 import type { Cell, DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
 import { failedDeletions } from './deletion/run.ts';
+import { allExtras } from './extras.ts';
 import { askD1, checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health/service.ts';
 import { countEncrypted } from './re-encrypt.ts';
 import { accidentsInTime, selectWaits } from './waits.ts';
@@ -34,7 +34,7 @@ export async function status(
   now = Date.now(),
 ): Promise<v.InferInput<typeof StatusReport>> {
   const [health, found] = await Promise.all([checkHealth(env), deliveryStatus(env, now)]);
-  const { waits, failing, accidents, encrypted, ...listed } = found;
+  const { waits, failing, accidents, encrypted, moves, ...listed } = found;
   const [waiting] = waits.waiting;
   const pending = Math.min(waiting?.pending ?? 0, maxPendingCounted);
   const due = Math.min(waiting?.due ?? 0, maxPendingCounted);
@@ -57,6 +57,7 @@ export async function status(
       pausedSince !== null && pausedSince <= now - pausedAfterMs ? [{ ...one, pausedSince }] : [],
     ),
     ...listed,
+    moves: moves.flat(),
     encryptionKeys,
   };
 }
@@ -105,7 +106,7 @@ async function deliveryStatus(env: Env, now: number) {
       .limit(maxListed),
     uncovered: selectUncovered(env, db),
     deletions: failedDeletions(db),
-    moves: selectMoves(db, now),
+    moves: declared('unfinishedMoves', allExtras).map((select) => select(db, now)),
     encrypted: countEncrypted(db),
   });
 }
@@ -131,24 +132,6 @@ function selectUncovered(env: Env, db: Database) {
     .from(newest)
     .innerJoin(accounts, and(eq(accounts.id, newest.accountId), eq(accounts.status, 'active')))
     .where(and(isUncovered, ...declared('needsCover')))
-    .limit(maxListed);
-}
-
-function selectMoves(db: Database, now: number) {
-  const { move, state, accountId } = moves;
-  const due = sql`${move}->>'since' + 1000 * (${move}->>'seconds')`;
-  return db
-    .select({
-      accountId: accounts.id,
-      account: accounts.name,
-      to: sql<string>`${move}->>'to'`.as('to'),
-      state,
-      since: sql<number>`${move}->>'since'`.as('since'),
-      isOverdue: sql<boolean>`${due} < ${now}`.mapWith(Boolean).as('is_overdue'),
-    })
-    .from(moves)
-    .innerJoin(accounts, eq(accounts.id, accountId))
-    .where(notInArray(state, ['none', 'arriving']))
     .limit(maxListed);
 }
 

@@ -7,7 +7,6 @@ import {
 import { recordKinds } from '../../core/fleet/lists/registry.ts';
 import * as ingesting from '../../core/ingest/schema.ts';
 import { SliceParameters } from '../../core/platform/http/requested-slice.ts';
-import * as moves from '../../extras/cells/operations.ts';
 import type { Operation as Declared } from '../../extras/operation.ts';
 import * as accounts from '../../operator/api/accounts.ts';
 import * as connections from '../../operator/api/connections.ts';
@@ -107,10 +106,7 @@ const declared: Declared[] = Object.values(operations);
 
 const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
   Object.entries<unknown>(
-    Object.assign(
-      {},
-      ...[accounts, connections, deletion, moves, service, ...Object.values(extras)],
-    ),
+    Object.assign({}, ...[accounts, connections, deletion, service, ...Object.values(extras)]),
   ).filter((entry): entry is [string, v.GenericSchema] => isSchema(entry[1])),
 );
 const nameOf = (schema: v.GenericSchema): string | undefined =>
@@ -128,7 +124,6 @@ const groups: { [tag: string]: Group } = {
   Tokens: ['API tokens and ingest keys.', accounts.tokenOperations],
   Users: ['Who signs in to the portal.', accounts.userOperations],
   'Audit log': ['Who changed what.', accounts.auditOperations],
-  Moves: ['Moving accounts from one cell to another.', moves.moveOperations],
   Deletion: [
     'Deleting accounts and connections, and erasing drivers.',
     deletion.deletionOperations,

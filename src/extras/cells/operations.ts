@@ -25,7 +25,9 @@ export const Move = v.object({
 });
 export type Move = v.InferOutput<typeof Move>;
 
-export const moveOperations = {
+export const tag = ['Moves', 'Moving accounts from one cell to another.'] as const;
+
+export const operations = {
   showMove: {
     call: 'GET /accounts/:id/move',
     summary: "Show an account's move, or what one would take",

@@ -1,5 +1,6 @@
 export * as alerts from '../../extras/alerts/operations.ts';
 export * as archive from '../../extras/archive/operations.ts';
+export * as cells from '../../extras/cells/operations.ts';
 export * as deliveryLog from '../../extras/delivery-log/operations.ts';
 export * as exports from '../../extras/exports/operations.ts';
 export * as externalIds from '../../extras/external-ids/operations.ts';

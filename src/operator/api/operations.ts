@@ -1,4 +1,3 @@
-import { moveOperations } from '../../extras/cells/operations.ts';
 import { accountOperations, auditOperations, tokenOperations, userOperations } from './accounts.ts';
 import { connectionOperations } from './connections.ts';
 import { deletionOperations } from './deletion.ts';
@@ -12,7 +11,6 @@ export const ofCore = {
   ...userOperations,
   ...auditOperations,
   ...deletionOperations,
-  ...moveOperations,
   ...serviceOperations,
 };
 
@@ -21,6 +19,7 @@ export const operations = {
   ...ofCore,
   ...extras.alerts.operations,
   ...extras.archive.operations,
+  ...extras.cells.operations,
   ...extras.deliveryLog.operations,
   ...extras.exports.operations,
   ...extras.externalIds.operations,

@@ -316,7 +316,7 @@ describe('refuses, and says what to do,', () => {
   });
 
   it('what is no part of a move', async () => {
-    for (const part of ['', '%', 'x'])
+    for (const part of ['', '%', 'x', '{}'])
       expect(
         await call('PUT', `/operator/accounts/${crypto.randomUUID()}/move`, {
           headers: { authorization: `Bearer ${env.OPERATOR_KEY}`, [partHeader]: part },

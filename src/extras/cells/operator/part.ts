@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { config } from '../../../core/platform/config.ts';
 import { checksum } from '../../../core/platform/crypto.ts';
 import type { accounts } from '../../../core/platform/db/schema/accounts.ts';
@@ -43,10 +44,24 @@ export const encodePart = (part: Part): string => encodeURIComponent(JSON.string
 
 /** @throws Refusal: invalid, for what `encodePart` has not made */
 export function decodePart(part: string): Part {
+  const decoded = jsonOf(part);
+  if (!v.is(Encoded, decoded)) throw invalid('Not a part of a move');
+  return decoded as Part; // as `encodePart` made it
+}
+
+const Stage = v.object({ id: v.string(), accountId: v.string(), state: v.string() });
+const Encoded = v.object({
+  from: v.string(),
+  now: Stage,
+  next: Stage,
+  file: v.optional(v.object({ key: v.string() })),
+});
+
+function jsonOf(part: string): unknown {
   try {
     return JSON.parse(decodeURIComponent(part));
   } catch {
-    throw invalid('Not a part of a move');
+    return undefined;
   }
 }
 

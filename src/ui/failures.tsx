@@ -54,7 +54,7 @@ const signInAgain: [href: string, name: string] = ['/portal/sign-in', 'Go to the
 const explanations: { [kind in ReportedFailure['kind']]?: Explanation } = {
   forbidden: [
     'This account is suspended',
-    'Nobody can work in it at present. Ask the team that runs the service.',
+    'Nobody can use it at the moment. Ask the team that runs the service.',
     ['/portal/sign-in', 'Sign in with another address'],
   ],
   'cross-site': [
@@ -62,8 +62,8 @@ const explanations: { [kind in ReportedFailure['kind']]?: Explanation } = {
     'This form was not sent from the portal. Open the page again and retry.',
   ],
   'not found': ['Not found', 'This page does not exist, or you do not have access to it.'],
-  'method not allowed': ['Method not allowed', 'Nothing can be sent to this page in this way.'],
-  'too large': ['Too large', 'There is too much in this form.'],
+  'method not allowed': ['Method not allowed', 'This page cannot be used in this way.'],
+  'too large': ['Too large', 'This form is too large.'],
   'rate limited': ['Too many requests', 'Wait a minute, then try again.'],
   unavailable: ['Temporarily unavailable', 'Wait a few seconds, then try again.'],
 };

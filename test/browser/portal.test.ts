@@ -188,7 +188,7 @@ it('a slash goes to the search, which finds a vehicle; a trip is on a map', asyn
   const found = page.locator('#found-any');
   await found.getByRole('link', { name: 'Hauler 9' }).waitFor();
   await page.keyboard.type('lx');
-  await found.getByText('No name begins so').waitFor();
+  await found.getByText('No matches').waitFor();
   await page.keyboard.press('Backspace');
   await page.keyboard.type('er');
   await found.getByRole('link', { name: 'Hauler 9' }).waitFor();

@@ -65,9 +65,7 @@ it('an import shows what the service could not use, and which rows it left out',
   expect(err).toContain(
     'fleet: 1 record, the first in line 6 and 5: sourceId is also that of a different vehicle',
   );
-  expect(err).toMatch(
-    /line 7: sourceId must not be what programs write for nothing, or a rounded number/,
-  );
+  expect(err).toMatch(/line 7: sourceId must not be a placeholder or a rounded number/);
   expect(err).toContain(
     'fleet: 2 records, the first in line 2: year must be a whole number from 1900 to 2100',
   );

@@ -91,7 +91,7 @@ it('an admin sets a provider up, and tests it without signing anybody in', async
   provider.instead['/.well-known/openid-configuration'] = { issuer: 'https://evil.example.com' };
   const refused = await admin.get((await admin.get(`${settings}/test`)).to ?? '');
   expect(refused.text).toContain(
-    'another issuer than the settings do. It says: “https://evil.example.com”',
+    'issuer differs from the one in the settings. It says: “https://evil.example.com”',
   );
   provider.instead = {};
   await save({ secret: client.client_secret });
@@ -167,7 +167,7 @@ describe('somebody of the domain', () => {
     [
       'whose address looks like theirs',
       { email: `ann@ａcme.example.com`, email_verified: true },
-      'another spelling',
+      'a different spelling',
     ],
     [
       'with an address of another domain',
@@ -229,7 +229,7 @@ describe('a response', () => {
       'is of another issuer',
       undefined,
       ['iss', 'https://evil.example.com'],
-      'names another issuer',
+      'is from a different issuer',
     ],
   ] as const)('that %s signs nobody in', async (_, asked, returned, words) => {
     const changed = (address: URL, pair?: readonly [string, string]) => {
@@ -263,12 +263,12 @@ describe('a response', () => {
     await set(provider.issuer);
   });
 
-  it('of a provider that calls itself by another issuer is refused', async () => {
+  it('of a provider with another issuer is refused', async () => {
     provider.instead['/.well-known/openid-configuration'] = { issuer: 'https://evil.example.com' };
     const { status, text } = await browser().post('/portal/sign-in', { email: `ann@${domain}` });
     expect([status, text]).toEqual([
       400,
-      expect.stringContaining('calls itself by another issuer'),
+      expect.stringContaining('issuer differs from the one in the settings'),
     ]);
     provider.instead = {};
   });

@@ -64,7 +64,7 @@ export async function setWarning(c: Context) {
   const { id } = await inPath(c, findConnection);
   const notifiesNobody = (await readForm(c)).value('do') !== 'warn';
   const connection = await updateConnection(...by(c), id, { notifiesNobody });
-  const said = notifiesNobody ? 'There is no warning any more.' : 'You are warned again.';
+  const said = notifiesNobody ? 'The warning is turned off.' : 'The warning is turned on.';
   return done(c, pathOf(connection), said);
 }
 
@@ -78,7 +78,7 @@ export const remove = confirmed(async (c) => {
         'will no longer be pulled',
         ` Nothing changes at ${connection.tsp}. To stop pulling and keep the data, pause it instead.`,
       ]
-    : ['will take no more records from your connector', ''];
+    : ['will no longer accept records from your connector', ''];
   return {
     title: 'Remove this connection?',
     above: aboveOf(connection),

@@ -168,7 +168,7 @@ const HeldBack = ({ heldBack, at }: { heldBack: number; at: number }) => (
   <>
     {counted(heldBack, 'safety event', 'safety events')}, the last <Ago at={at} />
     <p class="sub">
-      They were more than {newsMs / dayMs} days old when they came in: they are listed, but were not
+      They were more than {newsMs / dayMs} days old when they arrived: they are listed, but were not
       sent.
     </p>
   </>

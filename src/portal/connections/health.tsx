@@ -106,7 +106,7 @@ export function healthOf(
     };
   }
   if (healthStatus === 2) {
-    const note = advice || 'Nothing could be pulled for some minutes. We will keep trying.';
+    const note = advice || 'Nothing could be pulled for a few minutes. We will keep trying.';
     return { ...health, word: 'Late', note };
   }
   const loaded = feeds.flatMap(({ history }) => history?.share ?? []);

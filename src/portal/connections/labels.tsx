@@ -39,7 +39,7 @@ export const Labels = (props: { path: string; unmapped: WordCount[]; connection:
           send="Save mapping"
           weight="plain"
           line="sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto]"
-          hint="It applies to events of this connection that we receive from then on, within two minutes. Earlier ones keep their type."
+          hint="Applies to new events of this connection, within two minutes. Earlier ones keep their type."
           fields={labelFields(labels)}
         />
       )}

@@ -41,13 +41,13 @@ export const WhoWasNotified = (props: Props) => {
       empty={
         <p class="panel-body sub">
           No webhook was notified
-          {unnotified.length === 0 && ', or its deliveries are past their retention'}.
+          {unnotified.length === 0 && ', or its deliveries have been deleted'}.
         </p>
       }
     >
       {!complete && (
         <p class="panel-body sub">
-          These are the first {maxOfEvent} deliveries at most. A webhook's own page has the others.
+          Only the first {maxOfEvent} deliveries are shown. Each webhook’s page has its own.
         </p>
       )}
       <ul class="rows border-t border-line">

@@ -73,7 +73,7 @@ export async function pageByName<K extends Kind, Row>(
             <Pager
               count={
                 items.length > perPage
-                  ? `The first ${perPage}; type more to see fewer`
+                  ? `The first ${perPage}; type more to narrow the list`
                   : counted(items.length, kind, many)
               }
               first={isPart ? path : undefined}
@@ -151,7 +151,7 @@ export async function searchNames(c: Context) {
           </a>
         </li>
       ))}
-      {links.length === 0 && <li class="sub">No name begins so</li>}
+      {links.length === 0 && <li class="sub">No matches</li>}
     </ul>,
   );
 }

@@ -110,7 +110,7 @@ const DeliveryTimes = ({ waits }: { waits: { accidents: Waits; events: Waits } }
   return (
     <TablePanel
       title="Delivery times"
-      side={<p>Of the last {maxTimed.toLocaleString('en')}, 50% · 95% · 99% within</p>}
+      side={<p>50th · 95th · 99th percentile of the last {maxTimed.toLocaleString('en')}</p>}
       caption="Time from receipt to the first attempt and to success"
       stacked
       columns={timeColumns}

@@ -23,9 +23,7 @@ const stepsOf = (setup: Setup, skipped: string[]) => {
       name: 'Who is notified of accidents?',
       isDone: notified.length > 0,
       text: [
-        notified.length > 0
-          ? `Notified: ${listed(notified)}. `
-          : 'Nobody yet, unless a webhook is. ',
+        notified.length > 0 ? `Notified: ${listed(notified)}. ` : 'No person or team channel yet. ',
         <a href="/portal/settings/notifications">Emails and team channels</a>,
       ],
       href: '/portal/settings/notifications',

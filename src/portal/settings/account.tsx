@@ -58,7 +58,7 @@ export function show(c: Context) {
       <FormPanel
         title="Evidence of accidents"
         id="evidence"
-        lead={`${days ? `Kept for ${days} days` : 'Not kept'}. ${whatIsKept} What is older is deleted, and so is everything once you keep none.`}
+        lead={`${days ? `Kept for ${days} days` : 'Not kept'}. ${whatIsKept} Older evidence is deleted; if you stop keeping it, all of it is.`}
         to={evidencePath}
         send="Save evidence"
         weight="plain"
@@ -149,7 +149,7 @@ const evidenceFields = {
 
 export const saveEvidence = handles(evidenceFields, show, async (c, { keep, days }) => {
   if (keep === 'yes' && days === null)
-    throw invalid('Say for how many days.', [{ field: 'days', message: 'is required' }]);
+    throw invalid('Enter a number of days.', [{ field: 'days', message: 'is required' }]);
   await keepEvidence(c.env, c.get('caller'), keep === 'yes' ? days : null);
   const said =
     keep === 'yes' ? `Evidence is kept for ${days} days.` : 'What was kept is being deleted.';

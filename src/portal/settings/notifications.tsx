@@ -105,8 +105,8 @@ const channelColumns: Column<Channel>[] = [
 ];
 
 const problems =
-  `When one has been paused, late or unavailable for ${pausedAfterMs / 60_000} minutes, when deliveries have ` +
-  'failed, and when it works again: at most once an hour each.';
+  `When a webhook has been paused or a connection late for ${pausedAfterMs / 60_000} minutes, when deliveries have ` +
+  'failed, and when it works again. At most one message an hour about each.';
 
 /** What a person or a channel is notified of. */
 const ruleFields = (groups: string[] = []) => ({
@@ -142,7 +142,7 @@ function ruleIn({
 const ownFields = (groups: string[] = []) => ({
   summary: box(
     'A summary each morning',
-    `At ${summaryHour}:00 in your time zone: accidents that need attention, yesterday's safety events by risk, the drivers with the most, and connections without data.`,
+    `At ${summaryHour}:00 in your time zone: accidents that need attention, yesterday's safety events by risk, the drivers with the most events, and connections without data.`,
   ),
   ...ruleFields(groups),
 });

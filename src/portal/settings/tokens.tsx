@@ -137,7 +137,7 @@ export async function generateLimited(c: Context) {
   const options = known.map((one): Offered => [one.id, connectionName(one), one.tsp]);
   return formPage(c, {
     title: 'Generate a token for some connections',
-    lead: 'It reads and changes only what belongs to them. Connections that are added later stay out.',
+    lead: 'It reads and changes only what belongs to them. Connections added later are not included.',
     narrow: true,
     fields: {
       ...newToken,

@@ -97,14 +97,16 @@ export function verifiedEmail(
   { email, hd, ...claims }: Claims,
 ): string {
   if (!email)
-    throw invalid('The provider did not return an email address. Let it send the claim “email”.');
+    throw invalid(
+      'The provider did not return an email address. Configure it to send the claim “email”.',
+    );
   const address = v.safeParse(Email, email);
   if (!address.success)
     throw invalid('The provider returned something other than an email address.');
   // What only looks like another address is not that one.
   if (String(email).replace(/[A-Z]/g, (letter) => letter.toLowerCase()) !== address.output)
     throw invalid(
-      `The provider returned ${address.output} in another spelling, which could be somebody else.`,
+      `The provider returned ${address.output} in a different spelling, which could be another person’s address.`,
     );
   if (![true, 'true', 1].some((yes) => yes === verificationIn(claims)))
     throw invalid(
@@ -165,8 +167,8 @@ const causes = new Map<string, string>(
   Object.entries({
     nonce: 'The response belongs to another sign-in. Start again.',
     state: 'The response belongs to another sign-in. Start again.',
-    iss: 'The response names another issuer than the settings do.',
-    issuer: 'The provider calls itself by another issuer than the settings do.',
+    iss: 'The response is from a different issuer than the one in the settings.',
+    issuer: 'The provider’s issuer differs from the one in the settings.',
     aud: 'The response is for another client ID.',
     [oauth.JWT_TIMESTAMP_CHECK]: 'The provider’s clock is off by more than a minute.',
     [oauth.KEY_SELECTION]: 'The response is signed by a key that the provider does not publish.',
@@ -204,7 +206,7 @@ export function problemOf(error: unknown, tested?: Pick<Provider, 'clientId' | '
     attribute === 'issuer' ? body?.issuer : 'error_description' in error && error.error_description;
   const says = tested && shown(own, { ...tested, clientSecret: tested.secret });
   return invalid(
-    (known ?? `The provider does something unexpected: ${word}.`) +
+    (known ?? `Unexpected response from the provider: ${word}.`) +
       (says ? ` It says: “${says}”.` : ''),
   );
 }

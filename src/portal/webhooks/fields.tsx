@@ -51,7 +51,7 @@ export const wide = {
 };
 
 const all = 'All connections, including new ones';
-const joins = 'A new connection joins by itself when it is added.';
+const joins = 'New connections are included automatically.';
 
 export const connections = (known: Connection[] = []) => ({
   allConnections: boxes('Connections', [['true', all, joins]], {

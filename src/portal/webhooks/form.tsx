@@ -213,9 +213,7 @@ function bodyOf(form: SentForm, webhook?: StoredWebhook) {
       valuesIn(fields.headers(), form).headers.map(([name, typed]) => {
         const value = typed || new Map(Object.entries(webhook?.headers ?? {})).get(name);
         if (value) return [name, value];
-        throw invalid('A header has no value', [
-          { field: 'headers', message: 'need a value, if they are new' },
-        ]);
+        throw invalid('A header has no value', [{ field: 'headers', message: 'need a value' }]);
       }),
     ),
     filters: filled(valuesIn(fields.filters(), form)),

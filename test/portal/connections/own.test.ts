@@ -84,7 +84,7 @@ it('an own connection is removed like any other', async () => {
   const shown = await add({ Name: 'Depot' });
   const [remove = ''] = (await ann.page(shown.links('Continue')[0] ?? '')).links('Remove');
   const asked = await ann.page(remove);
-  expect(asked.text).toContain('“Depot” will take no more records from your connector');
+  expect(asked.text).toContain('“Depot” will no longer accept records from your connector');
   const removed = await asked.press('Remove this connection', {
     'Type “Depot” to confirm': 'Depot',
   });

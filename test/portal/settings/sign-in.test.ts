@@ -342,8 +342,8 @@ it.each([
   [{ ...ann, email_verified: '1' }, undefined, 'has not verified'],
   [{ ...ann, email_verified: [true] }, undefined, 'has not verified'],
   [{ ...ann, email_verified: false, xms_edov: true }, undefined, 'has not verified'],
-  [{ ...ann, email: 'ann@ＥＸＡＭＰＬＥ.com' }, undefined, 'in another spelling'],
-  [{ ...ann, email: ' ann@example.com' }, undefined, 'in another spelling'],
+  [{ ...ann, email: 'ann@ＥＸＡＭＰＬＥ.com' }, undefined, 'in a different spelling'],
+  [{ ...ann, email: ' ann@example.com' }, undefined, 'in a different spelling'],
   [{ ...ann, hd: 'example.com' }, google, 'ann@example.com'],
   [ann, google, 'private Google account'],
   [{ ...ann, email_verified: false }, undefined, 'has not verified ann@example.com'],
@@ -364,7 +364,7 @@ it.each([
 it.each([
   [{ code: oauth.JWT_CLAIM_COMPARISON, cause: { claim: 'aud' } }, 'is for another client ID'],
   [{ code: oauth.JWT_TIMESTAMP_CHECK, cause: { claim: 'exp' } }, 'clock is off'],
-  [{ code: oauth.INVALID_RESPONSE }, 'something unexpected: x'],
+  [{ code: oauth.INVALID_RESPONSE }, 'Unexpected response from the provider: x'],
 ])('%j is in words: %s', (options, words) => {
   const problem = refusalIn(problemOf(new oauth.OperationProcessingError('x', options)));
   expect(JSON.stringify(problem?.failure)).toContain(words);

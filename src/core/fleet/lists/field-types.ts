@@ -67,13 +67,13 @@ const Printable = v.check<string, string>(isPrintable, mustBePrintable);
 const Characters = (max: number) => v.pipe(NotEmpty, v.maxLength(max, tooLong(max)), Printable);
 const Something = v.check<string, string>(
   (value) => !isNothing(value),
-  'must not be what programs write for nothing',
+  'must not be a placeholder',
 );
 /** What identifies something: texts that look the same are. */
 const Identifier = (max: number) =>
   v.pipe(
     Characters(max),
-    v.check(isIdentifier, 'must not be what programs write for nothing, or a rounded number'),
+    v.check(isIdentifier, 'must not be a placeholder or a rounded number'),
     v.transform(withoutInvisible),
   );
 const Bounded = (min: number, max: number) =>

@@ -1,8 +1,11 @@
 -- The evidence of accidents: what providers link to for some days, copied to the bucket of the archive.
 
--- For how many days an account keeps it, which its fleets have agreed to, and since when, null: it keeps none.
-alter table accounts add column evidence_days integer;
-alter table accounts add column evidence_since integer;
+-- For how many days an account keeps it, which its fleets have agreed to, and since when. One without a row keeps none.
+create table evidence_days (
+  account_id text primary key,
+  days       integer not null,
+  since      integer not null
+) strict, without rowid;
 
 -- A row is a file. One that its account no longer keeps is in no list, and a job deletes it. Of one that was erased, has
 -- expired or was there twice, a row without anything else remains, so that no record brings it back.

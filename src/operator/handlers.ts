@@ -1,9 +1,15 @@
-import { changeAccount, createAccount, listAccounts } from '../core/accounts/accounts.ts';
+import {
+  type Account,
+  changeAccount,
+  createAccount,
+  listAccounts,
+} from '../core/accounts/accounts.ts';
 import { listAllAudit, listAudit } from '../core/accounts/audit/list.ts';
 import { issueToken, listTokens, revokeToken } from '../core/accounts/tokens/service.ts';
 import { type Connection, sliceConnections, updateConnection } from '../core/fleet/connections.ts';
 import { invalid } from '../core/platform/errors.ts';
 import { createConnection } from '../core/webhooks/add-connection.ts';
+import { evidenceDaysOf } from '../extras/evidence/evidence.ts';
 import type { Handlers } from '../extras/handlers.ts';
 import { declared } from '../extras.ts';
 import {
@@ -27,9 +33,18 @@ import { look } from './look.ts';
 import { showCell, status } from './status.ts';
 
 export const handlers: Handlers<typeof ofCore> = {
-  listAccounts: ({ env, slice }) => listAccounts(env, slice),
+  async listAccounts({ env, slice }) {
+    const { items, ...rest } = await listAccounts(env, slice);
+    const days = await evidenceDaysOf(
+      env,
+      items.map(({ id }) => id),
+    );
+    return { items: items.map((one) => withEvidence(one, days)), ...rest };
+  },
 
-  createAccount: ({ env, body: { name } }) => createAccount(env, name),
+  async createAccount({ env, body: { name } }) {
+    return withEvidence(await createAccount(env, name));
+  },
 
   async changeAccount({ env, id, caller, body }) {
     const { name, status, recordsPerDay, bytesPerDay, deliveriesPerDay } = body;
@@ -37,8 +52,13 @@ export const handlers: Handlers<typeof ofCore> = {
     const perDay = { records: recordsPerDay, bytes: bytesPerDay, deliveries: deliveriesPerDay };
     const quotas = { ...perDay, requestsPerMinute: body.requestsPerMinute };
     const asked = { name, status, quotas };
-    if (status === 'suspended') return suspendAccount(env, id, asked);
-    return (status === 'active' ? activateAccount : changeAccount)(env, id, asked);
+    const changing = {
+      active: activateAccount,
+      suspended: suspendAccount,
+      unchanged: changeAccount,
+    };
+    const account = await changing[status ?? 'unchanged'](env, id, asked);
+    return withEvidence(account, await evidenceDaysOf(env, [id]));
   },
 
   listTokens: ({ env, caller, slice }) => listTokens(env, caller, slice),
@@ -110,6 +130,12 @@ export const handlers: Handlers<typeof ofCore> = {
   showCell: ({ env }) => showCell(env),
   checkService: ({ env, body }) => checkService(env, body),
 };
+
+/** An account as operators see it; `days` are for how many days accounts keep evidence, by their ids. */
+const withEvidence = (account: Account, days = new Map<string, number>()) => ({
+  ...account,
+  evidenceDays: days.get(account.id) ?? null,
+});
 
 const withPending = (user: PortalUser) => ({ ...user, pending: user.confirmedAt === null });
 

@@ -91,7 +91,7 @@ export async function portalAccount(mark = 'Marked') {
     id: `file-${us.accountId}`,
   };
   await rows(
-    'update accounts set evidence_days = 30, evidence_since = 0 where id = ?1',
+    'insert or replace into evidence_days (account_id, days, since) values (?1, 30, 0)',
     us.accountId,
   );
   await addRows('evidence', 1, () => ({

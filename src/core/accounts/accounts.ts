@@ -20,7 +20,7 @@ import { audit } from './audit/write.ts';
 /** An account. It has the quotas that operators have set. */
 export type Account = Pick<
   typeof accounts.$inferSelect,
-  'id' | 'name' | 'status' | 'createdAt' | 'quotas' | 'held' | 'evidenceDays'
+  'id' | 'name' | 'status' | 'createdAt' | 'quotas' | 'held'
 >;
 
 /** A slice of the accounts, oldest first. */
@@ -46,7 +46,7 @@ export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<A
 /** Creates an account, active at once. */
 export async function createAccount(env: Env, name: string): Promise<Account> {
   const id = newId();
-  const usual = { status: 'active' as const, quotas: {}, held: false, evidenceDays: null };
+  const usual = { status: 'active' as const, quotas: {}, held: false };
   const account = { id, name, createdAt: Date.now(), ...usual };
   const db = openDatabase(env);
   await transaction(db, [
@@ -132,20 +132,6 @@ export async function setUnits(env: Env, caller: Caller, units: Units): Promise<
     db.update(accounts).set({ units }).where(eq(accounts.id, accountId)),
   ]);
 }
-
-/** The statements that set for how many days an account keeps evidence. With null it keeps none, nor what it has. */
-export const setEvidenceDays = (db: Database, caller: Caller, days: number | null) => {
-  const isChanged = sql`${accounts.evidenceDays} is not ${days}`;
-  const since = sql`coalesce(${accounts.evidenceSince}, ${Date.now()})`;
-  const field = days === null ? 'evidence: off' : `evidence: ${days} days`;
-  return [
-    audit(db, caller, 'changed', 'accounts', isChanged, [field]),
-    db
-      .update(accounts)
-      .set({ evidenceDays: days, evidenceSince: days === null ? null : since })
-      .where(and(eq(accounts.id, caller.accountId), isChanged)),
-  ];
-};
 
 export const wrongName = 'The name does not match. Nothing has been deleted.';
 

@@ -47,7 +47,8 @@ export type CopyMessage = { copy: string };
 const accountsDue = (now: number): SQL => sql`(
   with ${owners(sql`next_at is not null`)}
   select a.id from owners cross join accounts a on a.id = owners.id
-  where a.status = 'active' and a.evidence_days is not null
+  cross join evidence_days k on k.account_id = a.id
+  where a.status = 'active'
     and exists (select 1 from evidence e where e.account_id = a.id and next_at <= ${now} and ${isKept(now)}))`;
 
 /** SQL for whether anything is to be copied. */
@@ -159,7 +160,8 @@ async function claim(
         select id from (
           select (
             select e.id from evidence e
-            join accounts a on a.id = e.account_id and a.status = 'active' and ${isKept(now)}
+            join accounts a on a.id = e.account_id and a.status = 'active'
+            join evidence_days k on k.account_id = a.id and ${isKept(now)}
             where e.account_id = ${accountId} and e.lane = lanes.name and e.next_at <= ${now}
             order by e.next_at limit 1) as id
           from lanes where name not in ${jsonList(lanes)})

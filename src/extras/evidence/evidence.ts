@@ -1,6 +1,5 @@
 import { and, eq, exists, gt, inArray, isNotNull, ne, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
-import { setEvidenceDays } from '../../core/accounts/accounts.ts';
 import { audit } from '../../core/accounts/audit/write.ts';
 import { selectByIds } from '../../core/fleet/find.ts';
 import { accidents } from '../../core/fleet/lists/accidents.ts';
@@ -8,10 +7,10 @@ import { maxEvidence, type NewEvidence } from '../../core/fleet/lists/field-obje
 import { receiverProblem } from '../../core/platform/address.ts';
 import { bucketOf } from '../../core/platform/bucket.ts';
 import { config } from '../../core/platform/config.ts';
-import { type Database, int } from '../../core/platform/db/database.ts';
+import { type Database, int, jsonList, transaction } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller, isWithin, notBeingDeleted } from '../../core/platform/db/guard.ts';
 import { recordId } from '../../core/platform/db/ids.ts';
-import { accounts } from '../../core/platform/db/schema/accounts.ts';
+import { openDatabase } from '../../core/platform/db/system.ts';
 import { dayMs, hourMs } from '../../core/platform/durations.ts';
 import { invalid, Refusal } from '../../core/platform/errors.ts';
 import { timestamp } from '../../core/platform/fields.ts';
@@ -19,7 +18,7 @@ import { markWaiting } from '../../core/platform/jobs/jobs.ts';
 import { send } from '../../core/platform/queue.ts';
 import { identityOf } from './link.ts';
 import type { EvidenceFile } from './schema.ts';
-import { evidence } from './tables.ts';
+import { evidence, evidenceDays } from './tables.ts';
 import { fileName } from './types.ts';
 
 export const pruneJob = 'delete expired evidence';
@@ -33,12 +32,40 @@ export async function keepEvidence(env: Env, caller: Caller, days: number | null
     throw invalid(
       'Evidence cannot be kept here: the operator has to add a bucket for files first.',
     );
+  const { accountId } = caller;
+  const isChanged = sql`(select days from evidence_days where account_id = accounts.id) is not ${days}`;
+  const field = days === null ? 'evidence: off' : `evidence: ${days} days`;
   await asCaller(env, caller, (db) => [
-    setEvidenceDays(db, caller, days),
+    audit(db, caller, 'changed', 'accounts', isChanged, [field]),
+    days === null
+      ? db.delete(evidenceDays).where(eq(evidenceDays.accountId, accountId))
+      : db
+          .insert(evidenceDays)
+          .values({ accountId, days, since: Date.now() })
+          .onConflictDoUpdate({ target: evidenceDays.accountId, set: { days } }),
     markWaiting(db, [pruneJob]),
   ]);
   await send(env.DELIVERIES, [{ job: pruneJob }]);
 }
+
+/** For how many days the caller's account keeps evidence; null if it keeps none. */
+export async function findEvidenceDays(env: Env, caller: Caller): Promise<number | null> {
+  const [found] = await asCaller(env, caller, (db) => selectDays(db, [caller.accountId]));
+  return found?.days ?? null;
+}
+
+/** The same of accounts by their ids, for operators. */
+export async function evidenceDaysOf(env: Env, ids: string[]): Promise<Map<string, number>> {
+  const db = openDatabase(env);
+  const found = await transaction(db, selectDays(db, ids));
+  return new Map(found.map(({ accountId, days }) => [accountId, days]));
+}
+
+const selectDays = (db: Database, ids: string[]) =>
+  db
+    .select()
+    .from(evidenceDays)
+    .where(inArray(evidenceDays.accountId, jsonList(ids)));
 
 /** Whether a link leads to a public address, as those of receivers must. */
 export function isAllowed(env: Env, link: string): boolean {
@@ -110,7 +137,7 @@ export function addEvidence(
           + (select count(*) from evidence where ${ofLastDay(accountId, now)}) as today
       from (select key, value, value->>'accidentId' as accident from json_each(${json})) f
       left join evidence e on e.id = f.value->>'id'
-      where exists (select 1 from accounts where id = ${accountId} and evidence_days is not null)
+      where exists (select 1 from evidence_days where account_id = ${accountId})
         and e.state is not 'gone'
         and not exists (select 1 from erased_drivers where id = f.value->>'driverId'))
     where nth <= ${maxEvidence} and (known or (ever <= ${maxEver} and today <= ${maxDayFiles}))
@@ -148,11 +175,11 @@ export const restartCopies = (db: Database, accountId: string) =>
     .set({ upload: null })
     .where(and(eq(evidence.accountId, accountId), isNotNull(evidence.nextAt)));
 
-const [e, a] = [alias(evidence, 'e'), alias(accounts, 'a')];
+const [e, k] = [alias(evidence, 'e'), alias(evidenceDays, 'k')];
 
-/** SQL for what an account `a` keeps of evidence `e`. */
+/** SQL for whether an account with the days `k` keeps the evidence `e`. */
 export const isKept = (now: number): SQL =>
-  sql`(${e.createdAt} >= ${a.evidenceSince} and ${e.createdAt} > ${now} - ${a.evidenceDays} * ${int(dayMs)})`;
+  sql`(${e.createdAt} >= ${k.since} and ${e.createdAt} > ${now} - ${k.days} * ${int(dayMs)})`;
 
 /** Which files of an accident the caller sees. */
 const isShown = (caller: Caller, accidentId: string) =>
@@ -179,10 +206,10 @@ const selectEvidence = (db: Database, caller: Caller, accidentId: string, passes
       sha256: e.sha256,
       bytes: ifStored(e.bytes).as('size'),
       storedAt: ifStored(e.endedAt).as('stored'),
-      expiresAt: sql<number>`${e.createdAt} + ${a.evidenceDays} * ${int(dayMs)}`.as('expires'),
+      expiresAt: sql<number>`${e.createdAt} + ${k.days} * ${int(dayMs)}`.as('expires'),
     })
     .from(e)
-    .innerJoin(a, eq(a.id, e.accountId))
+    .innerJoin(k, eq(k.accountId, e.accountId))
     .where(and(isShown(caller, accidentId), passes))
     .orderBy(e.createdAt, e.id);
 
@@ -250,7 +277,7 @@ export async function openEvidence(env: Env, caller: Caller, { accidentId, id, b
     const ids = db
       .select({ id: e.id })
       .from(e)
-      .innerJoin(a, eq(a.id, e.accountId))
+      .innerJoin(k, eq(k.accountId, e.accountId))
       .where(and(isShown(caller, accidentId), wanted, isNew));
     return {
       files: selectEvidence(db, caller, accidentId, wanted),

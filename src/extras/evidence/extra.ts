@@ -5,7 +5,7 @@ import { evidenceFolder, keepEvidence, pruneJob, restartCopies } from './evidenc
 import { evidenceOfRecords } from './records.ts';
 import { ofConnection, ofDriver, onTrips, pruneEvidence, removeEvidence } from './remove.ts';
 import { evidenceRoutes } from './routes.ts';
-import { evidence } from './tables.ts';
+import { evidence, evidenceDays } from './tables.ts';
 
 export const extra: Extra = {
   routes: evidenceRoutes,
@@ -21,7 +21,7 @@ export const extra: Extra = {
     /** 500 files a step; an account after the other; 20 files of each accident. */
     [pruneJob]: { run: pruneEvidence },
   },
-  tables: [evidence.accountId],
+  tables: [evidence.accountId, evidenceDays.accountId],
   deletion: {
     account: { before: (env, deletion) => removeEvidence(env, deletion) },
     connection: {

@@ -115,4 +115,5 @@ export async function pruneEvidence(
 
 /** SQL for when what an account `a` keeps began. */
 const before = (now: number): SQL =>
-  sql`coalesce(max(a.evidence_since, ${now} - a.evidence_days * ${dayMs} + 1), 9e15)`;
+  sql`coalesce(
+    (select max(since, ${now} - days * ${dayMs} + 1) from evidence_days where account_id = a.id), 9e15)`;

@@ -1,6 +1,18 @@
 import * as v from 'valibot';
 import { evidenceKinds } from '../../core/fleet/lists/field-objects.ts';
 
+/** For how many days an account keeps evidence; null for none. */
+export const EvidenceDays = v.nullable(
+  v.pipe(
+    v.number(),
+    v.check(
+      (days) => Number.isInteger(days) && days >= 30 && days <= 3650,
+      'must be a whole number from 30 to 3650',
+    ),
+    v.metadata({ type: 'integer', minimum: 30, maximum: 3650 }),
+  ),
+);
+
 const Time = v.pipe(v.string(), v.isoTimestamp());
 
 /** A file of an accident as people and programs see it. */

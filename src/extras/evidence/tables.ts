@@ -2,6 +2,13 @@ import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
 
+/** For how many days an account keeps its evidence, and since when. One without a row keeps none. */
+export const evidenceDays = sqliteTable('evidence_days', {
+  accountId: text('account_id').primaryKey(),
+  days: integer().notNull(),
+  since: integer().notNull(),
+});
+
 export const evidence = sqliteTable(
   'evidence',
   {

@@ -32,6 +32,7 @@ import { openDatabase } from '../../core/platform/db/system.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { isSecret, newSecret, secretIn, withCell } from '../../people/secrets.ts';
 import type { CoveredConnection } from '../alerts/coverage.ts';
+import { evidenceDays } from '../evidence/tables.ts';
 import { changePull, connectProvider, type NewPull } from './connect.ts';
 import { connectLinks } from './tables.ts';
 
@@ -159,7 +160,7 @@ export async function openLink(
         accountId: connectLinks.accountId,
         status: accounts.status,
         account: sql<string>`${accounts.name}`.as('account'),
-        evidenceDays: accounts.evidenceDays,
+        evidenceDays: evidenceDays.days,
         connection: sql<string | null>`coalesce(${connections.name}, ${connections.tsp})`.as(
           'connection',
         ),
@@ -172,6 +173,7 @@ export async function openLink(
           notInArray(accounts.status, ['suspended', 'moved']),
         ),
       )
+      .leftJoin(evidenceDays, eq(evidenceDays.accountId, connectLinks.accountId))
       .leftJoin(connections, eq(connections.id, connectLinks.connectionId))
       .where(and(eq(connectLinks.hash, hash), isGood())),
   );

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { SomeConnections } from '../../core/accounts/tokens/connections.ts';
-import { EvidenceDays } from '../../core/fleet/lists/field-objects.ts';
 import { auditLog } from '../../core/platform/db/schema/accounts.ts';
 import { Email, Line, Name, TimeOrDay } from '../../core/platform/fields.ts';
 import { rateLimits, tokenLimiters } from '../../core/platform/rate-limits.ts';
 import { roles } from '../../core/platform/roles.ts';
+import { EvidenceDays } from '../../extras/evidence/schema.ts';
 import { type Operation, Uuid, wholeNumber } from '../../extras/operation.ts';
 import { count, described, id, time } from '../../extras/replies.ts';
 

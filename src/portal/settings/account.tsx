@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { setUnits, type Units } from '../../core/accounts/accounts.ts';
-import { EvidenceDays } from '../../core/fleet/lists/field-objects.ts';
 import { dayMs, hourMs } from '../../core/platform/durations.ts';
 import { invalid } from '../../core/platform/errors.ts';
 import { by, type Context } from '../../core/platform/http/context.ts';
-import { canKeepEvidence, keepEvidence } from '../../extras/evidence/evidence.ts';
+import { canKeepEvidence, findEvidenceDays, keepEvidence } from '../../extras/evidence/evidence.ts';
+import { EvidenceDays } from '../../extras/evidence/schema.ts';
 import { providerSessionMs } from '../../extras/single-sign-on/single-sign-on.ts';
 import { setPreferences } from '../../people/people.ts';
 import { sessionMs } from '../../people/sessions.ts';
@@ -21,8 +21,9 @@ const unitsPath = `${path}/units`;
 const evidencePath = `${path}/evidence`;
 
 /** Settings, Account: the account, and the reader's own settings. */
-export function show(c: Context) {
-  const { user, account, units, evidenceDays: days, look } = c.get('session');
+export async function show(c: Context) {
+  const { user, account, units, look } = c.get('session');
+  const days = await findEvidenceDays(...by(c));
   return page(
     c,
     { title: 'Account' },

@@ -16,8 +16,6 @@ export type Session = {
   account: string;
   status: Account['status'];
   units: Units;
-  /** For how many days the account keeps the evidence of accidents, if it does. */
-  evidenceDays: number | null;
   attention: Attention;
   version: string;
   hash: string;
@@ -58,7 +56,6 @@ function ofAccount(now: number, isEnded: IsEnded, watched?: Watched) {
     account: accounts.name,
     status: accounts.status,
     units: accounts.units,
-    evidenceDays: accounts.evidenceDays,
     attention: {
       accidents: accidents.as('accidents'),
       connections: connections.as('connections'),

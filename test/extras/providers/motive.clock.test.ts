@@ -167,7 +167,9 @@ describe('a crash', () => {
     await pullAll(id);
     await arrived(2);
     aheadBy(5);
-    await rows('update accounts set evidence_days = 30, evidence_since = 0');
+    await rows(
+      'insert or replace into evidence_days (account_id, days, since) select id, 30, 0 from accounts',
+    );
     data.performance = [crash];
     await pullAll(id);
     await arrived(3);

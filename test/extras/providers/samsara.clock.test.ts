@@ -64,7 +64,9 @@ it('takes in all there is, page by page, as customers know it', async () => {
 
 it('raises a crash as Samsara confirms it, and dismisses what was none', async () => {
   const id = await connected([1]);
-  await rows('update accounts set evidence_days = 30, evidence_since = 0');
+  await rows(
+    'insert or replace into evidence_days (account_id, days, since) select id, 30, 0 from accounts',
+  );
   const unlabelled = samsaraVehicle(3);
   const crash = samsaraEvent(truck, 'Crash', Date.now() + 1);
   const alarm = samsaraEvent(other, 'Crash', Date.now() + 1);
@@ -107,7 +109,9 @@ describe('the video of a crash', () => {
   /** A connection of an account that keeps evidence, and a crash whose report is ready, the last of so many events. */
   async function reportReady(events: number, at = Date.now() + 500_000) {
     tale.hooks.serves('https://api.samsara.com', fakeSamsara(data, { perPage: 400 }));
-    await rows('update accounts set evidence_days = 30, evidence_since = 0');
+    await rows(
+      'insert or replace into evidence_days (account_id, days, since) select id, 30, 0 from accounts',
+    );
     for (let i = 1; i < events; i++)
       data.events.push(samsaraEvent(other, 'Braking', at - i * 2000, { media }));
     const reviewed = { eventState: 'reviewed', media: [{ input: 'front', url }] };

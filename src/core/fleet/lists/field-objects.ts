@@ -101,18 +101,6 @@ export const accidentLevels = (description: string) => {
 export const evidenceKinds = ['video', 'photo', 'document', 'telemetry'] as const;
 export const maxEvidence = 20;
 
-/** For how many days an account keeps evidence; null for none. */
-export const EvidenceDays = v.nullable(
-  v.pipe(
-    v.number(),
-    v.check(
-      (days) => Number.isInteger(days) && days >= 30 && days <= 3650,
-      'must be a whole number from 30 to 3650',
-    ),
-    v.metadata({ type: 'integer', minimum: 30, maximum: 3650 }),
-  ),
-);
-
 /** The members of a file that an accident's record links to. */
 export const evidenceFile = {
   kind: choice(evidenceKinds, 'What it is.', 'video'),

@@ -142,11 +142,10 @@ async function activate(
     await transaction(db, [end, removeCopy(db, id)]);
     throw invalid(`The copy of ${differs} differs. Begin again.`);
   }
-  const { name, units, quotas, evidenceDays, evidenceSince } = account;
-  const evidence = { evidenceDays, evidenceSince };
+  const { name, units, quotas } = account;
   await transaction(db, [
     end,
-    setAccount(db, id, { status: 'active', cell: null, name, units, quotas, ...evidence }),
+    setAccount(db, id, { status: 'active', cell: null, name, units, quotas }),
     audit(db, operatorIn(id), 'changed', 'accounts', id, ['cell']),
     // The wake-up messages for these times are in the other cell's queue.
     forgetTimers(db, id),

@@ -28,8 +28,6 @@ export const accounts = sqliteTable(
     quotas: text({ mode: 'json' }).$type<Quotas>().notNull().default({}),
     /** 1: it adds most to a database that is nearly full, and may not for now. */
     held: integer({ mode: 'boolean' }).notNull().default(false),
-    evidenceDays: integer('evidence_days'),
-    evidenceSince: integer('evidence_since'),
   },
   (t) => [
     index('accounts_by_time').on(t.createdAt, t.id),

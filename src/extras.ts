@@ -34,9 +34,9 @@ export const extras: { [name: string]: Extra } = {
   connectorProblems,
   replicas,
   singleSignOn,
-  search,
   summaries,
   trends,
+  search,
   why,
 };
 

@@ -16,9 +16,13 @@ export type Pages = {
   routes?: Hono<App>;
   /** Its tabs of the settings. */
   tabs?: Tab[];
+  /** What it adds to the overview. */
+  overview?: (c: Context) => Promise<OnOverview>;
   /** What it adds to the pages of a connection and of a vehicle. */
   connection?: (c: Context, connection: Connection) => Promise<OnConnection>;
   vehicle?: (vehicle: Item<typeof vehicles.list>) => Child;
+  /** The page of something of its own that has this id. */
+  pathOfId?: (env: Env, caller: Caller, id: string) => Promise<string | undefined>;
   /** Finds vehicles and drivers by what is typed into filters. */
   matchFleet?: (env: Env, caller: Caller, typed: Typed) => Promise<Matched>;
   /** Whether the health of a connection needs no attention any more. */
@@ -28,8 +32,18 @@ export type Pages = {
 /** A page of the settings. */
 export type Tab = { href: string; name: string };
 
+/** What is on the overview. */
+export type OnOverview = {
+  /** Beside the accidents that need attention. */
+  beside?: Child;
+  /** Below both. */
+  middle?: Child;
+  /** Among the latest arrivals. */
+  among?: Child;
+};
+
 /** What is on a connection's page. */
-type OnConnection = {
+export type OnConnection = {
   /** Forms, above the keys of its connector. */
   forms?: Child;
   /** What is below all the rest. */

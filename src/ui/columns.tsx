@@ -28,7 +28,7 @@ const time = <F extends string>(
   cell: (item) => <Time at={item[field]} />,
 });
 
-type Listed<T> = T & { connectionName: string };
+type Listed<T> = T & { connectionName?: string };
 type Vehicle = Listed<ReturnType<typeof vehicles.list.present>>;
 type Driver = Listed<ReturnType<typeof drivers.list.present>>;
 
@@ -41,7 +41,10 @@ export const column = {
   fuel: text('Fuel', 'fuelType'),
   phone: { ...text('Phone', 'phone'), look: 'nowrap' },
   email: text('Email', 'email'),
-  connection: text('Connection', 'connectionName'),
+  connection: {
+    head: 'Connection',
+    cell: ({ connectionName }: { connectionName?: string }) => connectionName,
+  },
   vehicle: text('Vehicle', 'vehicleName'),
   knownVehicle: {
     head: 'Vehicle',

@@ -109,7 +109,12 @@ export async function page(
       >
         <PageReader.Provider value={reader}>
           {session ? (
-            <App session={session} path={c.req.path} narrow={head.narrow ?? false}>
+            <App
+              session={session}
+              path={c.req.path}
+              narrow={head.narrow ?? false}
+              searches={c.get('roleOf')?.('GET', searchPath) !== undefined}
+            >
               {inside}
             </App>
           ) : (
@@ -176,9 +181,18 @@ const SettingsTabs = ({ path, tabs }: { path: string; tabs: Tab[] }) => {
   );
 };
 
+/** The page that an extra has for it. */
+const searchPath = '/portal/search';
+
 /** The page of somebody who is signed in: the menu beside the content or, on a phone, in a drawer. */
-const App = (props: { session: Session; path: string; narrow: boolean; children: Child }) => {
-  const { session, path, narrow, children } = props;
+const App = (props: {
+  session: Session;
+  path: string;
+  narrow: boolean;
+  searches: boolean;
+  children: Child;
+}) => {
+  const { session, path, narrow, searches, children } = props;
   return (
     <div class="app">
       <a class="skip" href="#content">
@@ -202,24 +216,26 @@ const App = (props: { session: Session; path: string; narrow: boolean; children:
       </nav>
       <nav class="nav" id="nav" popover="auto" aria-label="Main">
         <Brand name={session.account} />
-        <search>
-          <form class="search-field" method="get" action="/portal/search">
-            <label class="sr-only" for="find-any">
-              Search vehicles, drivers and events
-            </label>
-            <Icon name="search" small />
-            <input
-              id="find-any"
-              type="search"
-              name="q"
-              placeholder="Search"
-              maxlength={200}
-              aria-keyshortcuts="/"
-            />
-            <kbd hidden>/</kbd>
-          </form>
-          <div id="found-any" aria-live="polite" />
-        </search>
+        {searches && (
+          <search>
+            <form class="search-field" method="get" action={searchPath}>
+              <label class="sr-only" for="find-any">
+                Search vehicles, drivers and events
+              </label>
+              <Icon name="search" small />
+              <input
+                id="find-any"
+                type="search"
+                name="q"
+                placeholder="Search"
+                maxlength={200}
+                aria-keyshortcuts="/"
+              />
+              <kbd hidden>/</kbd>
+            </form>
+            <div id="found-any" aria-live="polite" />
+          </search>
+        )}
         {menu.map(({ heading, links }, i) => (
           <div id={`menu-${i}`} data-live>
             {heading && <h2>{heading}</h2>}

@@ -98,11 +98,9 @@ const namedInPortal = [
   'evidence',
   'filters',
   'providers',
-  'search',
   'signing',
   'single-sign-on',
   'summaries',
-  'trends',
 ];
 
 /** The portal's own pages import no extra: they ask for what the extras add to them. */

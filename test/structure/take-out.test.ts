@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/node/folder.ts';
 const root = resolve(import.meta.dirname, '../..');
 
 /** Extras that nothing else of the Worker imports. */
-const out = ['connector-problems', 'external-ids', 'replicas', 'why'];
+const out = ['connector-problems', 'exports', 'external-ids', 'replicas', 'why'];
 
 const mostLines = 10;
 

@@ -168,6 +168,12 @@ export async function webhookOfDelivery(
   return found?.webhookId;
 }
 
+/** The page of the delivery with this id. */
+export async function pathOfId(env: Env, caller: Caller, id: string): Promise<string | undefined> {
+  const webhook = await webhookOfDelivery(env, caller, id);
+  return webhook && `/portal/webhooks/${webhook}/deliveries/${id}`;
+}
+
 /** Finds a delivery by its id alone, for operators: one seek for each webhook with deliveries. */
 export async function locateDelivery(
   env: Env,

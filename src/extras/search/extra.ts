@@ -1,5 +1,5 @@
 import type { Extra } from '../extra.ts';
 import { handlers } from './handlers.ts';
-import { matchFleet } from './search.ts';
+import { pages } from './pages.tsx';
 
-export const extra: Extra = { handlers, pages: { matchFleet } };
+export const extra: Extra = { handlers, pages };

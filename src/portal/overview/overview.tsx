@@ -1,36 +1,16 @@
 import { getCookie, setCookie } from 'hono/cookie';
-import { quarterMs } from '../../core/platform/durations.ts';
 import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
 import { percent, waitInWords } from '../../core/platform/text.ts';
 import { maxTimed, percentile, type Waits } from '../../extras/delivery-log/times.ts';
-import type { Span } from '../../extras/trends/read.ts';
+import { added } from '../../ui/added.ts';
 import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { Live } from '../../ui/parts.tsx';
 import { type Column, TablePanel } from '../../ui/table.tsx';
-import { Ago, addDays, dayIn, longDay, startOfDay } from '../../ui/time.tsx';
+import { Ago, longDay } from '../../ui/time.tsx';
 import { readOverview } from '../read/overview.ts';
-import { LatestArrivals, RiskToday, UnattendedAccidents } from './latest.tsx';
+import { LatestArrivals, UnattendedAccidents } from './latest.tsx';
 import { Problems } from './problems.tsx';
 import { isSetUp, SetupList } from './setup.tsx';
-import { Affected, IncidentTypes, Trend } from './trends.tsx';
-
-/** Spans to compare with the same time before, in days up to today; one is yesterday. */
-const spans = [1, 7, 30, 90];
-
-/** The span of so many days in a zone now: of one, yesterday. */
-export const currentSpan = (zone: string, days: number): Span => {
-  const today = dayIn(zone, Date.now());
-  return spanOf(zone, days === 1 ? addDays(today, -1) : today, days);
-};
-
-/** The days of a zone up to `today`, and as many before. */
-export function spanOf(zone: string, today: string, days: number): Span {
-  const first = addDays(today, 1 - 2 * days);
-  const starts = Array.from({ length: 2 * days + 1 }, (_, i) =>
-    Math.floor(startOfDay(zone, addDays(first, i)) / quarterMs),
-  );
-  return { today, days, starts };
-}
 
 /** The cookie of people who have skipped steps of the setup: an account's id, and the steps. */
 const skipping = 'setup-skipped';
@@ -49,9 +29,10 @@ export async function overview(c: Context) {
   }
   const now = Date.now();
   const zone = timeZoneOf(c);
-  const days = Number(c.req.query('days'));
-  const span = currentSpan(zone, spans.includes(days) ? days : 30);
-  const found = await readOverview(...by(c), span);
+  const [found, more] = await Promise.all([
+    readOverview(...by(c)),
+    Promise.all(added(c, 'overview').map((part) => part(c))),
+  ]);
   const problems = (
     <Live id="problems-now">
       <Problems {...found.problems} />
@@ -85,13 +66,11 @@ export async function overview(c: Context) {
       {setup}
       <div class="cols cols-3-2 cols-stretch">
         <UnattendedAccidents accidents={found.accidents} count={attention.accidents} />
-        <RiskToday today={found.today} zone={zone} />
+        {more.map(({ beside }) => beside)}
       </div>
-      <Trend span={span} spans={spans} days={found.days} />
+      {more.map(({ middle }) => middle)}
       <div class="cols cols-2 cols-stretch">
-        <IncidentTypes span={span} types={found.types} />
-        <Affected which="vehicle" span={span} affected={found.vehicles} />
-        <Affected which="driver" span={span} affected={found.drivers} />
+        {more.map(({ among }) => among)}
         <LatestArrivals events={found.arrivals} />
       </div>
       <Live id="delivery-times-now">

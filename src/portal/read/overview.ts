@@ -1,29 +1,22 @@
-import { and, desc, eq, gt, gte, inArray, not, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, not, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import { needsAttention } from '../../core/fleet/lists/accident-filters.ts';
 import type { Database } from '../../core/platform/db/database.ts';
-import { asCaller, type Caller, isReadOnly } from '../../core/platform/db/guard.ts';
+import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { hasId } from '../../core/platform/db/has-id.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
 import { safetyEvents } from '../../core/platform/db/schema/fleet.ts';
-import { hourMs, quarterMs } from '../../core/platform/durations.ts';
 import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
 import { isCovered, recipientOf } from '../../extras/alerts/coverage.ts';
 import { selectLatest } from '../../extras/changes/feed.ts';
 import { maxTimed, selectTimes, waitsIn } from '../../extras/delivery-log/times.ts';
 import { isWithdrawn, needsCover } from '../../extras/providers/connect.ts';
-import * as trends from '../../extras/trends/read.ts';
-import { eventsOf, recountLive } from '../../extras/trends/recount.ts';
-import { eventCounts } from '../../extras/trends/tables.ts';
 import { ailingWebhooks, failedOf, maxCounted } from '../../ui/read/attention.ts';
 
-/** All data of the overview in one round trip. Counts the last hours first; a job counts earlier ones. */
-export async function readOverview(env: Env, caller: Caller, span: trends.Span) {
+/** All data of the overview itself in one round trip. */
+export async function readOverview(env: Env, caller: Caller) {
   const now = Date.now();
-  const today = span.starts.findLast((start) => start * quarterMs <= now) ?? 0;
   const select = (db: Database) => ({
-    // An operator who looks writes nothing: the job counts, too.
-    recounted: isReadOnly(caller) ? undefined : recountLive(db, caller.accountId),
     setup: selectSetup(env, db, caller),
     problems: {
       connections: selectConnectionProblems(db, caller),
@@ -31,12 +24,6 @@ export async function readOverview(env: Env, caller: Caller, span: trends.Span) 
       uncovered: selectUncovered(env, db, caller),
     },
     accidents: selectUnattended(db, caller),
-    high: trends.selectToday(db, caller, today, 4 * (Math.floor(now / hourMs) + 1)),
-    latestHigh: selectLatestHigh(db, caller, today * quarterMs),
-    days: trends.selectDays(db, caller, span),
-    types: trends.selectTypes(db, caller, span),
-    vehicles: trends.selectAffected(db, caller, 'vehicles', span),
-    drivers: trends.selectAffected(db, caller, 'drivers', span),
     arrivals: selectLatestEvents(db, caller),
     changed: selectLatest(db, caller),
     times: selectTimes(
@@ -45,11 +32,10 @@ export async function readOverview(env: Env, caller: Caller, span: trends.Span) 
     ),
   });
   const found = await asCaller(env, caller, select);
-  const { setup, high, latestHigh, changed, times } = found;
+  const { setup, changed, times } = found;
   return {
     ...found,
     setup: setup[0] ?? { connection: null, sent: 0, notified: '[]', webhook: 0, token: 0 },
-    today: { ...(high[0] ?? { risk4: 0, risk5: 0, typical: 0 }), latest: latestHigh },
     /** When something last changed; 0: not within 30 days. */
     changedAt: changed[0]?.seq ?? 0,
     waits: waitsIn(times, now),
@@ -165,13 +151,10 @@ const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number)
     from ${ailingWebhooks(sql`${accountId}`, now)}
     order by paused desc, w.created_at limit ${maxShown}`);
 
-const latestShown = { accidents: 5, high: 3, arrivals: 6 };
+const latestShown = { accidents: 5, arrivals: 6 };
 
 /** How many connections, oldest first, are read for the latest events. */
 const maxConnections = 100;
-
-/** How many hours with events of risk 4 and 5 are read for the latest ones. */
-const maxHours = 3;
 
 export type UnattendedAccident = {
   id: string;
@@ -229,40 +212,4 @@ function selectLatestEvents(db: Database, { accountId }: Caller) {
     .where(inArray(e.id, newest))
     .orderBy(desc(e.startedAt), desc(e.id))
     .limit(latestShown.arrivals);
-}
-
-/** A safety event on the overview. */
-export type LatestEvent = Awaited<ReturnType<typeof selectLatestEvents>>[number];
-
-/** The newest events of risk 4 and 5 since a time in milliseconds, of the latest three hours with any. */
-function selectLatestHigh(db: Database, { accountId }: Caller, since: number) {
-  const hours = db
-    .select({ start: eventCounts.start })
-    .from(eventCounts)
-    .where(
-      and(
-        eq(eventCounts.accountId, accountId),
-        eq(eventCounts.hours, 1),
-        gte(eventCounts.start, Math.trunc(since / hourMs)),
-        gt(sql`${eventCounts.risk4} + ${eventCounts.risk5}`, 0),
-      ),
-    )
-    .orderBy(desc(eventCounts.start))
-    .limit(maxHours)
-    .as('hours');
-  const ids = eventsOf(sql`${accountId}`, sql`${hours.start}`);
-  return db
-    .select(columns)
-    .from(hours)
-    .crossJoin(e)
-    .where(
-      and(
-        inArray(e.id, ids),
-        gte(e.eventRisk, 4),
-        gte(e.startedAt, since),
-        sql`${e.withdrawn} is not 1`,
-      ),
-    )
-    .orderBy(desc(e.startedAt), desc(e.id))
-    .limit(latestShown.high);
 }

@@ -3,7 +3,7 @@ import { countByRisk } from '../../../src/extras/activity/activity.ts';
 import { findByName, listByName } from '../../../src/extras/search/search.ts';
 import { driverFigures } from '../../../src/extras/trends/drivers.ts';
 import { countEvents } from '../../../src/extras/trends/job.ts';
-import { currentSpan } from '../../../src/portal/overview/overview.tsx';
+import { currentSpan } from '../../../src/extras/trends/pages/spans.ts';
 import { deliveriesOf, settled } from '../../support/deliveries.ts';
 import { personBefore, signIn } from '../../support/portal.ts';
 import { receiver } from '../../support/receiver.ts';

@@ -1,17 +1,71 @@
-import { capital, percent } from '../../core/platform/text.ts';
-import type {
-  Affected as AffectedItem,
-  DayCount,
-  Span,
-  TypeCount,
-} from '../../extras/trends/read.ts';
-import { RiskChart } from '../../ui/chart.tsx';
-import { Panel, Segment } from '../../ui/parts.tsx';
-import { TablePanel } from '../../ui/table.tsx';
-import { addDays, shortDate } from '../../ui/time.tsx';
+import { by, type Context } from '../../../core/platform/http/context.ts';
+import { capital, percent } from '../../../core/platform/text.ts';
+import type { OnOverview } from '../../../ui/added.ts';
+import { RiskChart } from '../../../ui/chart.tsx';
+import { type LatestEvent, LatestEvents } from '../../../ui/latest.tsx';
+import { timeZoneOf } from '../../../ui/layout.tsx';
+import { Panel, Segment } from '../../../ui/parts.tsx';
+import { TablePanel } from '../../../ui/table.tsx';
+import { addDays, dayIn, shortDate } from '../../../ui/time.tsx';
+import { readTrends } from '../overview.ts';
+import type { Affected as AffectedItem, DayCount, Span, TypeCount } from '../read.ts';
+import { currentSpan, spanName } from './spans.ts';
+
+/** Spans to compare with the same time before, in days up to today; one is yesterday. */
+const spans = [1, 7, 30, 90];
+
+/** What it adds to the overview. */
+export async function onOverview(c: Context): Promise<OnOverview> {
+  const days = Number(c.req.query('days'));
+  const zone = timeZoneOf(c);
+  const span = currentSpan(zone, spans.includes(days) ? days : 30);
+  const found = await readTrends(...by(c), span);
+  return {
+    beside: <RiskToday today={found.today} zone={zone} />,
+    middle: <Trend span={span} spans={spans} days={found.days} />,
+    among: (
+      <>
+        <IncidentTypes span={span} types={found.types} />
+        <Affected which="vehicle" span={span} affected={found.vehicles} />
+        <Affected which="driver" span={span} affected={found.drivers} />
+      </>
+    ),
+  };
+}
+
+/** Today's events of risk 4 and 5, how many a typical day has by now, and the latest of them. */
+type Today = { risk4: number; risk5: number; typical: number; latest: LatestEvent[] };
+
+const RiskToday = ({ today, zone }: { today: Today; zone: string }) => {
+  const total = today.risk4 + today.risk5;
+  const day = dayIn(zone, Date.now());
+  const weekday = new Intl.DateTimeFormat('en-US', { timeZone: zone, weekday: 'long' }).format(
+    Date.now(),
+  );
+  return (
+    <Panel
+      live
+      title="Risk 4 and 5 today"
+      side={
+        <a href={eventsPath({ from: day, to: day, risk: '4' })}>
+          See all{total > 1 && ` ${number(total)}`}
+        </a>
+      }
+    >
+      <div class="panel-body pb-2">
+        <p class="big">{number(total)}</p>
+        <p class="sub">
+          {number(today.risk5)} critical, {number(today.risk4)} high.{' '}
+          {today.typical > 0 && `A typical ${weekday} has ${number(today.typical)} by now.`}
+        </p>
+      </div>
+      {today.latest.length > 0 && <LatestEvents events={today.latest} />}
+    </Panel>
+  );
+};
 
 /** Safety events per day by risk, against as many days before. */
-export const Trend = (props: { span: Span; spans: number[]; days: DayCount[] }) => {
+const Trend = (props: { span: Span; spans: number[]; days: DayCount[] }) => {
   const { span, spans } = props;
   const both = daysOf(span, props.days);
   const days = both.slice(span.days);
@@ -59,9 +113,6 @@ const totals = (days: Pick<DayCount, 'risks'>[]): number[] =>
   [0, 1, 2, 3, 4].map((i) => sum(days.map(({ risks }) => risks[i] ?? 0)));
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** "Yesterday", "30 days" */
-export const spanName = (days: number): string => (days === 1 ? 'Yesterday' : `${days} days`);
-
 const spanInWords = (days: number): string =>
   days === 1 ? 'yesterday' : `in the last ${days} days`;
 
@@ -83,11 +134,11 @@ const dateOf = (day: string): string => shortDate('UTC', Date.parse(day));
 const eventsIn = ({ today, days }: Span, filters: Record<string, string> = {}): string =>
   eventsPath({ from: addDays(today, 1 - days), to: today, ...filters });
 
-export const eventsPath = (filters: Record<string, string>): string =>
+const eventsPath = (filters: Record<string, string>): string =>
   `/portal/events?${new URLSearchParams(filters)}`;
 
 /** The most frequent incident types of a span, each with its change. */
-export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] }) => {
+const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] }) => {
   const most = Math.max(1, ...types.map(({ events }) => events));
   return (
     <TablePanel
@@ -124,11 +175,7 @@ export const IncidentTypes = ({ span, types }: { span: Span; types: TypeCount[] 
   );
 };
 
-export const Affected = (props: {
-  which: 'vehicle' | 'driver';
-  span: Span;
-  affected: AffectedItem[];
-}) => {
+const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affected: AffectedItem[] }) => {
   const { which, span, affected } = props;
   return (
     <TablePanel
@@ -188,3 +235,7 @@ function daysOf({ today, days }: Span, counted: DayCount[]) {
     before: sum(byDay.get(i - days) ?? []),
   }));
 }
+
+/** Averages of small numbers have a decimal. */
+const number = (value: number): string =>
+  value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 });

@@ -1,24 +1,17 @@
-import { config } from '../../core/platform/config.ts';
-import { by, type Context } from '../../core/platform/http/context.ts';
-import { counted } from '../../core/platform/text.ts';
-import { listByIds, type NamedItem } from '../../extras/search/search.ts';
-import {
-  byRate,
-  type DriverFigures,
-  driverFigures,
-  maxRanked,
-  rateOf,
-} from '../../extras/trends/drivers.ts';
-import type { Span } from '../../extras/trends/read.ts';
-import { column } from '../../ui/columns.tsx';
-import { addressOf, typedIn } from '../../ui/filters.tsx';
-import { page, timeZoneOf } from '../../ui/layout.tsx';
-import { Segment, State } from '../../ui/parts.tsx';
-import { Distance, driverPath } from '../../ui/records.tsx';
-import { type Column, TablePanel } from '../../ui/table.tsx';
-import { currentSpan } from '../overview/overview.tsx';
-import { spanName } from '../overview/trends.tsx';
-import { pageByName } from './lists.tsx';
+import { config } from '../../../core/platform/config.ts';
+import { by, type Context } from '../../../core/platform/http/context.ts';
+import { counted } from '../../../core/platform/text.ts';
+import { column } from '../../../ui/columns.tsx';
+import { addressOf, typedIn } from '../../../ui/filters.tsx';
+import { page, timeZoneOf } from '../../../ui/layout.tsx';
+import { Segment, State } from '../../../ui/parts.tsx';
+import { Distance, driverPath } from '../../../ui/records.tsx';
+import { type Column, TablePanel } from '../../../ui/table.tsx';
+import { pageByName } from '../../search/pages.tsx';
+import { listByIds, type NamedItem } from '../../search/search.ts';
+import { byRate, type DriverFigures, driverFigures, maxRanked, rateOf } from '../drivers.ts';
+import type { Span } from '../read.ts';
+import { currentSpan, spanName } from './spans.ts';
 
 /** Drivers by name, with their events; or those with the most, or the most per 1,000 km. */
 export function listDrivers(c: Context) {

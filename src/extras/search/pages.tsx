@@ -1,10 +1,10 @@
+import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { validate as isUuid } from 'uuid';
 import { findAny } from '../../core/fleet/find.ts';
-import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
+import { type App, by, type Context, seeOther } from '../../core/platform/http/context.ts';
 import { capital, counted } from '../../core/platform/text.ts';
-import { webhookOfDelivery } from '../../extras/delivery-log/find.ts';
-import { findByName, listByName, type NamedItem } from '../../extras/search/search.ts';
+import { added, type Pages } from '../../ui/added.ts';
 import { Icon, LinkButton } from '../../ui/buttons.tsx';
 import { driverColumns, vehicleColumns } from '../../ui/columns.tsx';
 import { addressOf, typedIn } from '../../ui/filters.tsx';
@@ -13,7 +13,9 @@ import type { IconName } from '../../ui/icon-names.ts';
 import { page } from '../../ui/layout.tsx';
 import { Empty } from '../../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../../ui/records.tsx';
+import { role } from '../../ui/session/rights.ts';
 import { type Column, Pager, Table, TablePanel } from '../../ui/table.tsx';
+import { findByName, listByName, matchFleet, type NamedItem } from './search.ts';
 
 const perPage = 50;
 
@@ -24,8 +26,9 @@ const kinds: { [K in Kind]: { icon: IconName; hint: string; columns: Column<Name
   driver: { icon: 'id-card', hint: 'Name', columns: driverColumns },
 };
 
-export const listVehicles = (c: Context) =>
-  pageByName(c, 'vehicle', vehicleColumns, (items) => items);
+const listVehicles = (c: Context) => pageByName(c, 'vehicle', vehicleColumns, (items) => items);
+
+const listDrivers = (c: Context) => pageByName(c, 'driver', driverColumns, (items) => items);
 
 /** The page of vehicles or drivers by name, with `rows` made of what a page has, and something `above` the whole list. */
 export async function pageByName<K extends Kind, Row>(
@@ -101,7 +104,7 @@ export async function pageByName<K extends Kind, Row>(
 const maxFound = 20;
 
 /** Finds things by id or name. The only match is shown at once. */
-export async function search(c: Context) {
+async function search(c: Context) {
   const { q = '' } = typedIn(c, ['q']);
   if (isUuid(q)) {
     const found = await pathOfId(c, q.toLowerCase());
@@ -134,7 +137,7 @@ export async function search(c: Context) {
 const maxNames = 5;
 
 /** The names below the menu's search that match what is typed there: a part of a page. */
-export async function searchNames(c: Context) {
+async function searchNames(c: Context) {
   const { q = '' } = typedIn(c, ['q']);
   const { vehicle, driver } = await findByName(...by(c), q, maxNames);
   const links = [
@@ -159,12 +162,11 @@ export async function searchNames(c: Context) {
 const anyHint = 'Vehicle, plate, VIN, driver, event ID or Delivery-Id';
 
 async function pathOfId(c: Context, id: string): Promise<string | undefined> {
-  const [[kind], webhook] = await Promise.all([
+  const [[kind], ...others] = await Promise.all([
     findAny(...by(c), id),
-    webhookOfDelivery(...by(c), id),
+    ...added(c, 'pathOfId').map((find) => find(...by(c), id)),
   ]);
-  if (kind) return `/portal/${kind}s/${id}`;
-  return webhook && `/portal/webhooks/${webhook}/deliveries/${id}`;
+  return kind ? `/portal/${kind}s/${id}` : others.find((path) => path !== undefined);
 }
 
 function Results<K extends Kind>(props: { kind: K; items: NamedItem<K>[]; q: string }) {
@@ -180,3 +182,11 @@ function Results<K extends Kind>(props: { kind: K; items: NamedItem<K>[]; q: str
     />
   );
 }
+
+const routes = new Hono<App>()
+  .get('/vehicles', role('viewer'), listVehicles)
+  .get('/drivers', role('viewer'), listDrivers)
+  .get('/search', role('viewer'), search)
+  .get('/search/names', role('viewer'), searchNames);
+
+export const pages: Pages = { routes, matchFleet };

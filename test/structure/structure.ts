@@ -46,8 +46,28 @@ const inItsRoom = (path: string): string =>
     above[name] ? `${above[name]}/${extra}/${name}` : same,
   );
 
+/** The room that a file of `src` is in. */
+export const roomOf = (path: string): string =>
+  /^src\/(core\/[^/]+|[^/]+)/.exec(inItsRoom(path))?.[1] ?? '';
+
+/** The lines of the picture of the rooms in `architecture.md`: each with the rooms below that it imports from. */
+export function roomsDrawn(files: SourceFile[]): string[] {
+  const topDown = roomOrder.toReversed();
+  return topDown.map((room) => {
+    const own = files.filter(({ path }) => path.startsWith('src/') && roomOf(path) === room);
+    const imported = new Set(own.flatMap(({ imports }) => imports.map(roomOf)));
+    const below = topDown.filter((other) => other !== room && imported.has(other));
+    return below.length > 0 ? `${room.padEnd(13)} → ${below.join(', ')}` : room;
+  });
+}
+
+/** Lines that the picture of the rooms lacks. */
+export const roomsMisdrawn = (files: SourceFile[], architecture: string): string[] =>
+  roomsDrawn(files)
+    .filter((line) => !architecture.includes(`\n${line}\n`))
+    .map((line) => `The picture of the rooms in architecture.md should have: ${line}`);
+
 export function upwardImports(files: SourceFile[]): string[] {
-  const roomOf = (path: string) => /^src\/(core\/[^/]+|[^/]+)/.exec(inItsRoom(path))?.[1] ?? '';
   const heightOf = (path: string) => roomOrder.indexOf(roomOf(path));
   return files
     .filter(({ path }) => path.startsWith('src/'))

@@ -1,9 +1,9 @@
 import { config, originOf } from '../core/platform/config.ts';
 import type { Caller } from '../core/platform/db/guard.ts';
-import { minuteOf } from '../core/platform/text.ts';
 import { startLook } from '../people/looks.ts';
 import { renderMail } from '../people/mail/render.ts';
 import { sendMail } from '../people/mail/send.ts';
+import { minuteOf } from '../texts/words.ts';
 
 /** Lets an operator look at an account's portal, and emails its admins about it. */
 export async function look(env: Env, caller: Caller, reason: string) {

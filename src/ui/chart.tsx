@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { compact, percent } from '../core/platform/text.ts';
+import { compact, percent } from '../texts/words.ts';
 import { Table } from './table.tsx';
 
 /** A series of a chart: stacked if it `fill`s, a line if it is a `trace`. */

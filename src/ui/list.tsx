@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx';
 import { connectionName, listConnections } from '../core/fleet/connections.ts';
-import { csvWriter } from '../core/fleet/lists/csv.ts';
 import type { ListRequest } from '../core/fleet/service.ts';
 import { by, type Context, seeOther } from '../core/platform/http/context.ts';
-import { counted } from '../core/platform/text.ts';
+import { csvWriter } from '../texts/csv.ts';
+import { counted } from '../texts/words.ts';
 import { reading } from './added.ts';
 import { LinkButton } from './buttons.tsx';
 import { type CsvFile, columnsForPeople } from './csv.ts';

@@ -3,7 +3,7 @@ import type { Slice, SliceQuery } from '../core/platform/db/cursor.ts';
 import type { Caller } from '../core/platform/db/guard.ts';
 import { by, type Context } from '../core/platform/http/context.ts';
 import { cursorFor, requestedSlice } from '../core/platform/http/requested-slice.ts';
-import { counted } from '../core/platform/text.ts';
+import { counted } from '../texts/words.ts';
 import { Icon } from './buttons.tsx';
 import { Empty, Panel } from './parts.tsx';
 

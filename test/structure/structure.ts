@@ -20,6 +20,7 @@ export const roomOrder = [
   'core/fleet',
   'core/webhooks',
   'core/ingest',
+  'texts',
   'people',
   'ui',
   'extras',

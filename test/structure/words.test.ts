@@ -58,7 +58,7 @@ const published: [name: string, text: string][] = [
     ...globSync(['src/docs/contributing/*.md', 'src/docs/openapi/published/*.json'], { cwd: root }),
   ].map((path): [string, string] => [path, read(path)]),
   ...globSync(
-    'src/{portal,ui,cli,extras/providers,extras/alerts,core/accounts,operator}/**/*.{ts,tsx}',
+    'src/{portal,ui,texts,cli,extras/providers,extras/alerts,core/accounts,operator}/**/*.{ts,tsx}',
     {
       cwd: root,
     },

@@ -2,7 +2,7 @@ import { appendFileSync, rmSync, statSync } from 'node:fs';
 import { SingleBar } from 'cli-progress';
 import { Command, Option } from 'commander';
 import { dayMs } from '../../core/platform/durations.ts';
-import { counted as withNoun } from '../../core/platform/text.ts';
+import { counted as withNoun } from '../../texts/words.ts';
 import { operatorFor } from './cells.ts';
 import { ApiError, insist, request } from './client.ts';
 import { serviceOf } from './context.ts';

@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import type { Command } from 'commander';
-import { sizeInWords } from '../../core/platform/text.ts';
+import { sizeInWords } from '../../texts/words.ts';
 
 /** Prints a result for people, or what `shape` makes of it for them; with --json everything. */
 export function show<Found>(

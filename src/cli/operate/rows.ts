@@ -1,4 +1,4 @@
-import { failureName } from '../../core/webhooks/deliveries/words.ts';
+import { failureName } from '../../texts/outcome.ts';
 
 export const hostOf = (url: string | null): string | null => url && (URL.parse(url)?.host ?? url);
 

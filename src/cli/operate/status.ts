@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { percent } from '../../core/platform/text.ts';
 import { maxListed } from '../../operator/api/counted.ts';
 import type { HeaderKey, StatusReport } from '../../operator/api/service.ts';
+import { percent } from '../../texts/words.ts';
 import { askAll } from './cells.ts';
 import { show } from './print.ts';
 import { hostOf, resultOf } from './rows.ts';

@@ -5,9 +5,9 @@ import { unseal } from '../../core/platform/crypto.ts';
 import { timestamp } from '../../core/platform/fields.ts';
 import { fault } from '../../core/platform/log.ts';
 import { callOnce } from '../../core/webhooks/deliveries/send/call-once.ts';
-import { failureDescription } from '../../core/webhooks/deliveries/words.ts';
 import { type MailPart, renderMail } from '../../people/mail/render.ts';
 import { MailError, sendMail } from '../../people/mail/send.ts';
+import { failureDescription } from '../../texts/outcome.ts';
 import type { ChannelKind } from './channel-input.ts';
 
 export type Target = { id: string; kind: ChannelKind; address: string };

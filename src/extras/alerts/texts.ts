@@ -1,9 +1,9 @@
 import { dayMs, minuteMs } from '../../core/platform/durations.ts';
-import { counted, minuteOf } from '../../core/platform/text.ts';
 import { circuitLongestMs, giveUpAfterMs } from '../../core/webhooks/deliveries/policy.ts';
-import { failureDescription, type Happened } from '../../core/webhooks/deliveries/words.ts';
 import { levelNames } from '../../core/webhooks/notifications/types.ts';
 import type { MailPart } from '../../people/mail/render.ts';
+import { failureDescription, type Happened } from '../../texts/outcome.ts';
+import { counted, minuteOf } from '../../texts/words.ts';
 import type { NewsKind } from './pending.ts';
 
 /** What a message names. Times are milliseconds since 1970. */

@@ -1,7 +1,7 @@
 import { parquetMetadata, type SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { ListWriter } from '../../core/fleet/lists/csv.ts';
 import type { Columns, Holds, Scalar } from '../../core/fleet/lists/field.ts';
+import type { ListWriter } from '../../texts/csv.ts';
 
 /** How far a file has come: its bytes and row groups, and a footer that has at least those. */
 type Begun = { bytes: number; groups: number; footer: ArrayBuffer };

@@ -1,5 +1,5 @@
 import { by } from '../../core/platform/http/context.ts';
-import { counted } from '../../core/platform/text.ts';
+import { counted } from '../../texts/words.ts';
 import type { Pages } from '../../ui/added.ts';
 import { kindInWords } from '../../ui/records.tsx';
 import { type Column, TablePanel } from '../../ui/table.tsx';

@@ -1,6 +1,6 @@
-import { csvWriter } from '../../core/fleet/lists/csv.ts';
 import type { Columns } from '../../core/fleet/lists/field.ts';
 import type { ExportFile } from '../../core/platform/db/schema/types.ts';
+import { csvWriter } from '../../texts/csv.ts';
 import { readFile } from '../archive/bucket.ts';
 import { parquetWriter } from '../archive/parquet.ts';
 

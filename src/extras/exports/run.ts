@@ -17,10 +17,10 @@ import { refusalIn } from '../../core/platform/errors.ts';
 import { type Budget, inSteps, isLeft, newBudget } from '../../core/platform/jobs/budget.ts';
 import { type Lease, stepWithLease, withLease } from '../../core/platform/jobs/lease.ts';
 import { fault } from '../../core/platform/log.ts';
-import { counted, minuteOf } from '../../core/platform/text.ts';
 import { renderMail } from '../../people/mail/render.ts';
 import { sendMail } from '../../people/mail/send.ts';
 import { portalUsers } from '../../people/tables.ts';
+import { counted, minuteOf } from '../../texts/words.ts';
 import { readAcross } from '../archive/lists.ts';
 import {
   type Export,

@@ -1,6 +1,6 @@
-import { counted } from '../../core/platform/text.ts';
 import { levelNames } from '../../core/webhooks/notifications/types.ts';
 import type { MailPart } from '../../people/mail/render.ts';
+import { counted } from '../../texts/words.ts';
 import type { Summary } from './read.ts';
 
 type Content = Pick<Summary, 'day' | 'accidents' | 'connections' | 'risks' | 'drivers'>;

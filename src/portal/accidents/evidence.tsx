@@ -1,10 +1,11 @@
 import { makeZip } from 'client-zip';
 import { useContext } from 'hono/jsx';
 import type { Context } from '../../core/platform/http/context.ts';
-import { capital, counted, sizeInWords } from '../../core/platform/text.ts';
+import { capital } from '../../core/platform/text.ts';
 import { findEvidence, openEvidence, openFile } from '../../extras/evidence/evidence.ts';
 import { storedFile } from '../../extras/evidence/http/stored-file.ts';
 import type { EvidenceFile } from '../../extras/evidence/schema.ts';
+import { counted, sizeInWords } from '../../texts/words.ts';
 import { LinkButton } from '../../ui/buttons.tsx';
 import { Panel, State } from '../../ui/parts.tsx';
 import { PageReader } from '../../ui/reader.ts';

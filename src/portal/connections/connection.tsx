@@ -4,7 +4,7 @@ import { connectionName } from '../../core/fleet/connections.ts';
 import { config } from '../../core/platform/config.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
-import { capital, cappedCount, counted } from '../../core/platform/text.ts';
+import { capital } from '../../core/platform/text.ts';
 import { newsMs } from '../../core/webhooks/notifications/types.ts';
 import {
   connectionRecords,
@@ -16,6 +16,7 @@ import { type CoveredConnection, findCovered } from '../../extras/alerts/coverag
 import { connectorOf } from '../../extras/providers/registry.ts';
 import { type PullStatus, pullStatus } from '../../extras/providers/status.ts';
 import { withCell } from '../../people/secrets.ts';
+import { cappedCount, counted } from '../../texts/words.ts';
 import { added } from '../../ui/added.ts';
 import { Breakable } from '../../ui/breakable.tsx';
 import { LinkButton, MoreActions, PostButton, Submit } from '../../ui/buttons.tsx';

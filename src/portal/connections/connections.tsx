@@ -6,7 +6,6 @@ import {
   sliceConnections,
 } from '../../core/fleet/connections.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
-import { cappedCount, counted } from '../../core/platform/text.ts';
 import {
   type ConnectionActivity,
   connectionActivity,
@@ -14,6 +13,7 @@ import {
 } from '../../extras/activity/activity.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import { type PullSummary, pullSummaries, pullSummary } from '../../extras/providers/status.ts';
+import { cappedCount, counted } from '../../texts/words.ts';
 import { LinkButton } from '../../ui/buttons.tsx';
 import { Spark } from '../../ui/chart.tsx';
 import { page } from '../../ui/layout.tsx';

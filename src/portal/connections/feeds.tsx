@@ -1,5 +1,5 @@
-import { counted, percent } from '../../core/platform/text.ts';
 import type { FeedStatus, PullStatus } from '../../extras/providers/status.ts';
+import { counted, percent } from '../../texts/words.ts';
 import { State } from '../../ui/parts.tsx';
 import { type Column, naming, TablePanel } from '../../ui/table.tsx';
 import { spanInWords, Time } from '../../ui/time.tsx';

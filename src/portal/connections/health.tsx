@@ -1,9 +1,10 @@
 import type { Connection } from '../../core/fleet/connections.ts';
-import { capital, percent } from '../../core/platform/text.ts';
+import { capital } from '../../core/platform/text.ts';
 import { uncovered } from '../../extras/alerts/coverage.ts';
 import { adviceFor, type FeedName } from '../../extras/providers/connector.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import type { PullSummary } from '../../extras/providers/status.ts';
+import { percent } from '../../texts/words.ts';
 import { PostButton } from '../../ui/buttons.tsx';
 import type { IconName } from '../../ui/icon-names.ts';
 import { type Mood, Note, State } from '../../ui/parts.tsx';

@@ -1,8 +1,8 @@
-import { duration } from '../../core/platform/text.ts';
-import { briefly } from '../../core/webhooks/deliveries/words.ts';
 import { EVENT_LEVEL, levelNames } from '../../core/webhooks/notifications/types.ts';
 import type { Alerted } from '../../extras/alerts/alerted.ts';
 import { type DeliveryOfEvent, maxOfEvent, type Notified } from '../../extras/delivery-log/find.ts';
+import { briefly } from '../../texts/outcome.ts';
+import { duration } from '../../texts/words.ts';
 import { Breakable } from '../../ui/breakable.tsx';
 import { Icon } from '../../ui/buttons.tsx';
 import { Level, Status } from '../../ui/parts.tsx';

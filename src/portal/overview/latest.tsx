@@ -1,4 +1,4 @@
-import { cappedCount, counted } from '../../core/platform/text.ts';
+import { cappedCount, counted } from '../../texts/words.ts';
 import { type LatestEvent, LatestEvents, Row } from '../../ui/latest.tsx';
 import { Empty, Level, Panel } from '../../ui/parts.tsx';
 import { maxCounted } from '../../ui/read/attention.ts';

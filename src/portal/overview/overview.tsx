@@ -1,7 +1,7 @@
 import { getCookie, setCookie } from 'hono/cookie';
 import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
-import { percent, waitInWords } from '../../core/platform/text.ts';
 import { maxTimed, percentile, type Waits } from '../../extras/delivery-log/times.ts';
+import { percent, waitInWords } from '../../texts/words.ts';
 import { added } from '../../ui/added.ts';
 import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { Live } from '../../ui/parts.tsx';

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
-import { listed } from '../../core/platform/text.ts';
-import { failureDescription } from '../../core/webhooks/deliveries/words.ts';
 import { whyUncovered } from '../../extras/alerts/coverage.ts';
+import { failureDescription } from '../../texts/outcome.ts';
+import { listed } from '../../texts/words.ts';
 import { Icon, LinkButton } from '../../ui/buttons.tsx';
 import { type Mood, Panel } from '../../ui/parts.tsx';
 import { maxCounted } from '../../ui/read/attention.ts';

@@ -1,4 +1,4 @@
-import { listed } from '../../core/platform/text.ts';
+import { listed } from '../../texts/words.ts';
 import { Icon, LinkButton } from '../../ui/buttons.tsx';
 import type { IconName } from '../../ui/icon-names.ts';
 import type { Setup } from '../read/overview.ts';

@@ -11,7 +11,7 @@ import { connectionName, listConnections } from '../../core/fleet/connections.ts
 import { dayMs } from '../../core/platform/durations.ts';
 import { Name } from '../../core/platform/fields.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
-import { listed } from '../../core/platform/text.ts';
+import { listed } from '../../texts/words.ts';
 import { LinkButton } from '../../ui/buttons.tsx';
 import {
   boxes,

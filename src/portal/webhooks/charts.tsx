@@ -1,5 +1,4 @@
 import { hourMs } from '../../core/platform/durations.ts';
-import { counted } from '../../core/platform/text.ts';
 import {
   addTallies,
   type HourTally,
@@ -7,6 +6,7 @@ import {
   shownHours,
 } from '../../core/webhooks/deliveries/counts.ts';
 import { maxTimed, percentile, type ReceiverResponse } from '../../extras/delivery-log/times.ts';
+import { counted } from '../../texts/words.ts';
 import { Chart, Legend, type Series } from '../../ui/chart.tsx';
 import { Panel, Segment } from '../../ui/parts.tsx';
 import { clockTime, dayIn, shortDate } from '../../ui/time.tsx';

@@ -1,7 +1,5 @@
 import type { Child } from 'hono/jsx';
-import { cappedCount, duration } from '../../core/platform/text.ts';
 import { maxAttemptsOf } from '../../core/webhooks/deliveries/policy.ts';
-import { briefly } from '../../core/webhooks/deliveries/words.ts';
 import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
 import {
   type BrowsedDelivery,
@@ -10,6 +8,8 @@ import {
   type StateCounts,
   type WebhookActivity,
 } from '../../extras/delivery-log/activity.ts';
+import { briefly } from '../../texts/outcome.ts';
+import { cappedCount, duration } from '../../texts/words.ts';
 import { LinkButton, PostButton } from '../../ui/buttons.tsx';
 import { addressOf } from '../../ui/filters.tsx';
 import { Find } from '../../ui/forms.tsx';

@@ -1,12 +1,13 @@
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
-import { capital, counted, duration } from '../../core/platform/text.ts';
+import { capital } from '../../core/platform/text.ts';
 import { type DeliveryKey, maxAttemptsOf } from '../../core/webhooks/deliveries/policy.ts';
-import { briefly, outcomeOf } from '../../core/webhooks/deliveries/words.ts';
 import { ACCIDENT } from '../../core/webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
 import { afterAttempt, type Delivery, findDelivery } from '../../extras/delivery-log/find.ts';
 import { replayOne, sendNow } from '../../extras/delivery-log/replay.ts';
 import { madeUpVin } from '../../extras/delivery-log/simulate.ts';
+import { briefly, outcomeOf } from '../../texts/outcome.ts';
+import { counted, duration } from '../../texts/words.ts';
 import { CopyButton, PostButton, shownUrl } from '../../ui/buttons.tsx';
 import { page } from '../../ui/layout.tsx';
 import { Empty, Facts, Panel, Risk, State, Status } from '../../ui/parts.tsx';

@@ -7,7 +7,6 @@ import { type ErrorCode, type FieldError, invalid } from '../../core/platform/er
 import { timestamp } from '../../core/platform/fields.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { type Attempt, retries } from '../../core/webhooks/deliveries/policy.ts';
-import { outcomeOf } from '../../core/webhooks/deliveries/words.ts';
 import {
   ACCIDENT,
   EVENT,
@@ -19,6 +18,7 @@ import { createWebhook, updateWebhook } from '../../core/webhooks/service.ts';
 import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
 import { selectGroups } from '../../extras/alerts/rules.ts';
 import { madeUp, tryReceiver } from '../../extras/delivery-log/simulate.ts';
+import { outcomeOf } from '../../texts/outcome.ts';
 import { Icon, Submit } from '../../ui/buttons.tsx';
 import { drawn, valuesIn } from '../../ui/fields.tsx';
 import { Buttons, Form } from '../../ui/forms.tsx';

@@ -1,10 +1,9 @@
 import type { Child } from 'hono/jsx';
 import { dayMs } from '../../core/platform/durations.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
-import { capital, cappedCount, listed, percent } from '../../core/platform/text.ts';
+import { capital } from '../../core/platform/text.ts';
 import { addTallies, shownHours, type Tally } from '../../core/webhooks/deliveries/counts.ts';
 import * as policy from '../../core/webhooks/deliveries/policy.ts';
-import { failureDescription } from '../../core/webhooks/deliveries/words.ts';
 import { ACCIDENT, EVENT, notificationTypes } from '../../core/webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
 import {
@@ -14,6 +13,8 @@ import {
 } from '../../extras/delivery-log/activity.ts';
 import type { Receiver } from '../../extras/delivery-log/receivers.ts';
 import { maxTimed, percentile } from '../../extras/delivery-log/times.ts';
+import { failureDescription } from '../../texts/outcome.ts';
+import { cappedCount, listed, percent } from '../../texts/words.ts';
 import { Breakable } from '../../ui/breakable.tsx';
 import { Allowed, LinkButton, MoreActions, PostButton, WebhookUrl } from '../../ui/buttons.tsx';
 import { page, timeZoneOf } from '../../ui/layout.tsx';

@@ -1,6 +1,5 @@
 import type { Child } from 'hono/jsx';
 import type { Context } from '../../core/platform/http/context.ts';
-import { cappedCount, counted, duration, percent } from '../../core/platform/text.ts';
 import { addTallies, type Tally } from '../../core/webhooks/deliveries/counts.ts';
 import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
 import type { Receiver } from '../../extras/delivery-log/receivers.ts';
@@ -10,6 +9,7 @@ import {
   type WebhookSummary,
 } from '../../extras/delivery-log/summaries.ts';
 import { percentile } from '../../extras/delivery-log/times.ts';
+import { cappedCount, counted, duration, percent } from '../../texts/words.ts';
 import { Breakable } from '../../ui/breakable.tsx';
 import { LinkButton, WebhookUrl } from '../../ui/buttons.tsx';
 import { Spark } from '../../ui/chart.tsx';

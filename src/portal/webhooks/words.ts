@@ -1,6 +1,6 @@
-import { counted } from '../../core/platform/text.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../core/webhooks/notifications/types.ts';
 import type { Filters } from '../../extras/filters/filters.ts';
+import { counted } from '../../texts/words.ts';
 
 /** "1 delivery", "2 deliveries"; of `most`, "500 or more deliveries". */
 export const deliveries = (count: number, most?: number): string =>

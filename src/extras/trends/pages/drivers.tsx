@@ -1,6 +1,6 @@
 import { config } from '../../../core/platform/config.ts';
 import { by, type Context } from '../../../core/platform/http/context.ts';
-import { counted } from '../../../core/platform/text.ts';
+import { counted } from '../../../texts/words.ts';
 import { column } from '../../../ui/columns.tsx';
 import { addressOf, typedIn } from '../../../ui/filters.tsx';
 import { page, timeZoneOf } from '../../../ui/layout.tsx';

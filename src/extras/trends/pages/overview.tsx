@@ -1,5 +1,6 @@
 import { by, type Context } from '../../../core/platform/http/context.ts';
-import { capital, percent } from '../../../core/platform/text.ts';
+import { capital } from '../../../core/platform/text.ts';
+import { percent } from '../../../texts/words.ts';
 import type { OnOverview } from '../../../ui/added.ts';
 import { RiskChart } from '../../../ui/chart.tsx';
 import { type LatestEvent, LatestEvents } from '../../../ui/latest.tsx';

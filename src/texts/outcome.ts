@@ -1,5 +1,5 @@
-import { duration } from '../../platform/text.ts';
-import { type Attempt, retries } from './policy.ts';
+import { type Attempt, retries } from '../core/webhooks/deliveries/policy.ts';
+import { duration } from './words.ts';
 
 export type Happened = Pick<Attempt, 'result' | 'status' | 'reason'>;
 

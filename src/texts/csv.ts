@@ -1,4 +1,4 @@
-import type { Columns, Scalar } from './field.ts';
+import type { Columns, Scalar } from '../core/fleet/lists/field.ts';
 
 /** Writes items to a file piece by piece, to be concatenated in order. */
 export type ListWriter = {

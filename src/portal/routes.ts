@@ -29,13 +29,11 @@ import * as trips from './fleet/trips.tsx';
 import { overview } from './overview/overview.tsx';
 import * as account from './settings/account.tsx';
 import * as audit from './settings/audit.tsx';
-import * as notifications from './settings/notifications.tsx';
 import * as people from './settings/people.tsx';
 import * as signInSettings from './settings/sign-in.tsx';
 import * as tokens from './settings/tokens.tsx';
 import * as signIn from './sign-in/sign-in.tsx';
 import { comeBack } from './sign-in/single-sign-on.tsx';
-import { summaryOff } from './sign-in/summary-off.tsx';
 import * as webhookActions from './webhooks/actions.tsx';
 import * as delivery from './webhooks/delivery.tsx';
 import * as webhookForm from './webhooks/form.tsx';
@@ -95,8 +93,7 @@ portalRoutes.use((c, next) => {
   return next();
 });
 portalRoutes.use(pageHeaders);
-// Mail programs post it, and say no origin.
-portalRoutes.on(['GET', 'POST'], '/summary/off', summaryOff);
+for (const { mailed } of added) if (mailed) portalRoutes.route('/', mailed);
 portalRoutes.use(sameOriginOnly);
 portalRoutes.use(
   bodyLimit({
@@ -228,35 +225,6 @@ portalRoutes.get('/settings/account', role('viewer'), account.show);
 portalRoutes.post('/settings/account', role('viewer'), account.save);
 portalRoutes.post('/settings/account/units', role('member'), account.saveUnits);
 portalRoutes.post('/settings/account/evidence', role('admin'), account.saveEvidence);
-portalRoutes.get('/settings/notifications', role('viewer'), notifications.showNotifications);
-portalRoutes.post('/settings/notifications', role('viewer'), notifications.saveNotifications);
-portalRoutes.get('/settings/notifications/channels/new', role('member'), notifications.channel);
-portalRoutes.post(
-  '/settings/notifications/channels/new',
-  role('member'),
-  limited,
-  notifications.channel,
-);
-portalRoutes.get('/settings/notifications/channels/:id', role('member'), notifications.channel);
-portalRoutes.post(
-  '/settings/notifications/channels/:id',
-  role('member'),
-  limited,
-  notifications.channel,
-);
-portalRoutes.post(
-  '/settings/notifications/channels/:id/test',
-  role('member'),
-  limited,
-  notifications.sendTest,
-);
-portalRoutes.on(
-  form,
-  '/settings/notifications/channels/:id/remove',
-  role('member'),
-  notifications.removeNamed,
-);
-
 portalRoutes.all('/*', (c) => renderFailurePage(new Refusal({ kind: 'not found' }), c));
 
 portalRoutes.onError(renderFailurePage);

@@ -8,14 +8,19 @@ import type { ReadPage, Reads } from '../core/fleet/service.ts';
 import type { Caller } from '../core/platform/db/guard.ts';
 import { readPage } from '../core/platform/db/pages.ts';
 import { type App, by, type Context } from '../core/platform/http/context.ts';
+import type { PortalUser } from '../people/people.ts';
 import type { IsEnded } from './read/attention.ts';
 
 /** What an extra adds to the portal's pages. It declares it in its `pages`. */
 export type Pages = {
   /** Its routes below `/portal`, for people who are signed in. They come before the portal's own. */
   routes?: Hono<App>;
+  /** Routes that mail programs post to as well, which say no origin. */
+  mailed?: Hono<App>;
   /** Its tabs of the settings. */
   tabs?: Tab[];
+  /** An email that people can choose. */
+  email?: Email;
   /** What it adds to the overview. */
   overview?: (c: Context) => Promise<OnOverview>;
   /** What it adds to the pages of a connection and of a vehicle. */
@@ -31,6 +36,15 @@ export type Pages = {
 
 /** A page of the settings. */
 export type Tab = { href: string; name: string };
+
+/** An email that people can choose, by the name of its field. */
+type Email = {
+  name: string;
+  label: string;
+  note: string;
+  isChosen: (user: PortalUser) => boolean;
+  choose: (c: Context, isChosen: boolean) => Promise<void>;
+};
 
 /** What is on the overview. */
 export type OnOverview = {

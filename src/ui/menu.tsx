@@ -19,7 +19,6 @@ export const tabsOf = (c: Context): Tab[] => [
   { href: `${settingsPath}/tokens`, name: 'API Tokens' },
   { href: `${settingsPath}/people`, name: 'People' },
   { href: `${settingsPath}/sign-in`, name: 'Sign-in' },
-  { href: `${settingsPath}/notifications`, name: 'Notifications' },
   ...added(c, 'tabs').flat(),
   { href: `${settingsPath}/audit`, name: 'Audit log' },
   { href: `${settingsPath}/account`, name: 'Account' },

@@ -121,7 +121,6 @@ const namedInPortal = [
   'providers',
   'signing',
   'single-sign-on',
-  'summaries',
 ];
 
 /** The portal's own pages import no extra: they ask for what the extras add to them. */

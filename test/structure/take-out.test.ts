@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/node/folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** Extras that no page of the portal names, those first that need others of them. */
+/** Extras that nothing of the portal names, those first that need others of them. */
 const out = [
   'why',
   'replicas',
@@ -17,6 +17,8 @@ const out = [
   'connector-problems',
   'dry-runs',
   'external-ids',
+  'summaries',
+  'trends',
 ];
 
 const mostLines = 10;

@@ -6,6 +6,7 @@ import { ownerIn } from '../owner-of.ts';
 import { alertsAreDue, sendAlerts } from './alerts.ts';
 import { createConnection, isCovered, withWarning } from './coverage.ts';
 import { handlers } from './handlers.ts';
+import { pages } from './pages/pages.ts';
 import { recordAlertsAreDue, sendRecordAlerts } from './records.ts';
 import { ruleOfFirst } from './rules.ts';
 import { messageJob, messagesAreDue, sendMessages } from './sending.ts';
@@ -13,6 +14,7 @@ import { alertChannels, alertMessages, alertsSent, mailFeeds, mailRules } from '
 
 export const extra: Extra = {
   handlers,
+  pages,
   connect: async (...asked) => withWarning(await createConnection(...asked)),
   isUncovered: (env) => not(isCovered(env)),
   owners: { channels: ownerIn('channel', alertChannels) },

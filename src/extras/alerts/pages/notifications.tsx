@@ -1,44 +1,43 @@
 import * as v from 'valibot';
-import { Group } from '../../core/fleet/lists/vehicles.ts';
-import { config } from '../../core/platform/config.ts';
-import { by, type Context, inPath } from '../../core/platform/http/context.ts';
-import { capital } from '../../core/platform/text.ts';
-import { pausedAfterMs } from '../../core/webhooks/deliveries/policy.ts';
-import {
-  type Channel,
-  channelKinds,
-  maxChannels,
-  parseChannel,
-} from '../../extras/alerts/channel-input.ts';
-import * as channels from '../../extras/alerts/channels.ts';
-import { findMailRule, type MailRule, setMailRule } from '../../extras/alerts/rules.ts';
-import { setSummary, summaryHour } from '../../extras/summaries/summaries.ts';
-import { setPreferences } from '../../people/people.ts';
-import { Breakable } from '../../ui/breakable.tsx';
-import { LinkButton, PostButton } from '../../ui/buttons.tsx';
+import { Group } from '../../../core/fleet/lists/vehicles.ts';
+import { config } from '../../../core/platform/config.ts';
+import { by, type Context, inPath } from '../../../core/platform/http/context.ts';
+import { capital } from '../../../core/platform/text.ts';
+import { pausedAfterMs } from '../../../core/webhooks/deliveries/policy.ts';
+import { setPreferences } from '../../../people/people.ts';
+import { added } from '../../../ui/added.ts';
+import { Breakable } from '../../../ui/breakable.tsx';
+import { LinkButton, PostButton } from '../../../ui/buttons.tsx';
 import {
   box,
   boxes,
   choice,
   confirmed,
+  type FormField,
   FormPanel,
   formPage,
   handles,
   line,
-} from '../../ui/fields.tsx';
-import { type Offered, offered } from '../../ui/forms.tsx';
-import { page, timeZoneOf } from '../../ui/layout.tsx';
-import { levelOptions, Note, riskOptions, State } from '../../ui/parts.tsx';
-import { done } from '../../ui/submit.ts';
-import { acting, type Column, naming, TablePanel } from '../../ui/table.tsx';
-import { Ago } from '../../ui/time.tsx';
+  valuesIn,
+} from '../../../ui/fields.tsx';
+import { type Offered, offered } from '../../../ui/forms.tsx';
+import { page } from '../../../ui/layout.tsx';
+import { levelOptions, Note, riskOptions, State } from '../../../ui/parts.tsx';
+import { done } from '../../../ui/submit.ts';
+import { acting, type Column, naming, TablePanel } from '../../../ui/table.tsx';
+import { Ago } from '../../../ui/time.tsx';
+import { type Channel, channelKinds, maxChannels, parseChannel } from '../channel-input.ts';
+import * as channels from '../channels.ts';
+import { findMailRule, type MailRule, setMailRule } from '../rules.ts';
 
-const notificationsPath = '/portal/settings/notifications';
+export const notificationsPath = '/portal/settings/notifications';
 const channelsPath = `${notificationsPath}/channels`;
 
 /** Settings, Notifications: the reader's emails, and the account's channels. */
 export async function showNotifications(c: Context) {
-  const { id, email, getsAlerts, summaryDueAt } = c.get('session').user;
+  const { user } = c.get('session');
+  const { id, email, getsAlerts } = user;
+  const chosen = added(c, 'email').map(({ name, isChosen }) => [name, isChosen(user)]);
   const [{ rule, groups }, known] = await Promise.all([
     findMailRule(...by(c), id),
     channels.listChannels(...by(c)),
@@ -53,8 +52,8 @@ export async function showNotifications(c: Context) {
         lead={`Sent to ${email}. Those about accidents and safety events within about a minute; on busy days, several are combined in one email.`}
         to={notificationsPath}
         send="Save"
-        fields={ownFields(groups)}
-        stored={{ ...rule, alerts: getsAlerts, summary: summaryDueAt !== null }}
+        fields={{ ...emailFields(c), ...ruleFields(groups) }}
+        stored={{ ...rule, alerts: getsAlerts, ...Object.fromEntries(chosen) }}
       />
       <TablePanel
         title="Team channels"
@@ -138,22 +137,22 @@ function ruleIn({
   };
 }
 
-/** What a person is emailed of. */
-const ownFields = (groups: string[] = []) => ({
-  summary: box(
-    'A summary each morning',
-    `At ${summaryHour}:00 in your time zone: accidents that need attention, yesterday's safety events by risk, the drivers with the most events, and connections without data.`,
-  ),
-  ...ruleFields(groups),
-});
+/** The emails of other extras that people choose. */
+const emailFields = (c: Context): { [name: string]: FormField<boolean> } =>
+  Object.fromEntries(added(c, 'email').map(({ name, label, note }) => [name, box(label, note)]));
 
-export const saveNotifications = handles(ownFields(), showNotifications, async (c, values) => {
-  const { id, email } = c.get('session').user;
-  await setSummary(...by(c), id, values.summary ? timeZoneOf(c) : null);
-  await setPreferences(...by(c), id, { getsAlerts: values.alerts });
-  await setMailRule(...by(c), id, ruleIn(values));
-  return done(c, notificationsPath, `We email ${email} as chosen.`);
-});
+export const saveNotifications = handles(
+  ruleFields(),
+  showNotifications,
+  async (c, values, form) => {
+    const { id, email } = c.get('session').user;
+    const chosen = valuesIn(emailFields(c), form);
+    for (const { name, choose } of added(c, 'email')) await choose(c, chosen[name] === true);
+    await setPreferences(...by(c), id, { getsAlerts: values.alerts });
+    await setMailRule(...by(c), id, ruleIn(values));
+    return done(c, notificationsPath, `We email ${email} as chosen.`);
+  },
+);
 
 const kinds = channelKinds.map((kind): Offered => [kind, kindNames[kind]]);
 

@@ -73,7 +73,10 @@ it(`${total} made-up requests get replies that the documents allow, and never a 
       for (const request of left) {
         const reply = await send(request, operation.security[0] ?? {});
         seen.add(reply.status);
-        const problems = reply.status >= 500 ? ['a 5xx'] : checks.get(document)?.(operation, reply);
+        // One repair of a day at a time; here eight are asked for at once.
+        const isBusy = operation.operationId === 'repairArchive' && reply.status === 503;
+        const problems =
+          reply.status >= 500 && !isBusy ? ['a 5xx'] : checks.get(document)?.(operation, reply);
         if (problems?.length !== 0) wrong.push({ seed, request, reply, problems });
       }
     };

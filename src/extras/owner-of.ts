@@ -1,13 +1,11 @@
 import { eq, sql } from 'drizzle-orm';
-import { deletedAccountId, operatorIn } from '../core/accounts/accounts.ts';
-import { type Database, type Statement, transaction } from '../core/platform/db/database.ts';
+import { operatorInFound } from '../core/accounts/accounts.ts';
+import type { Database, Statement } from '../core/platform/db/database.ts';
 import type { Caller } from '../core/platform/db/guard.ts';
 import { connections, tokens } from '../core/platform/db/schema/accounts.ts';
 import { drivers, erasedDrivers, vehicles } from '../core/platform/db/schema/fleet.ts';
 import type { AccountTable } from '../core/platform/db/schema/types.ts';
 import { deliveries, webhooks } from '../core/platform/db/schema/webhooks.ts';
-import { openDatabase } from '../core/platform/db/system.ts';
-import { invalid } from '../core/platform/errors.ts';
 import type { CoreList } from './handlers.ts';
 
 /** What an id in an operator's path names, and how to find the account that owns it. */
@@ -52,13 +50,5 @@ export const owners: Record<Exclude<CoreList, 'accounts'>, Owner> = {
 };
 
 /** An operator acting in the account that owns something. @throws Refusal: invalid, when it does not exist */
-export async function operatorInOwner(
-  env: Env,
-  { name, find }: Owner,
-  id: string,
-): Promise<Caller> {
-  const db = openDatabase(env);
-  const [found] = await transaction(db, find(db, id));
-  if (!found || found.accountId === deletedAccountId) throw invalid(`Unknown ${name}`);
-  return operatorIn(found.accountId);
-}
+export const operatorInOwner = (env: Env, { name, find }: Owner, id: string): Promise<Caller> =>
+  operatorInFound(env, (db) => find(db, id), `Unknown ${name}`);

@@ -4,6 +4,7 @@ import {
   type Database,
   int,
   refuseUnless,
+  type Statement,
   type Statements,
   transaction,
 } from '../platform/db/database.ts';
@@ -201,3 +202,15 @@ export const operatorIn = (accountId: string, connectionIds?: string[]): Caller 
   accountId,
   connectionIds,
 });
+
+/** An operator in the account that a statement finds. @throws Refusal: invalid, if there is none */
+export async function operatorInFound(
+  env: Env,
+  find: (db: Database) => Statement<{ accountId: string }[]>,
+  unknown: string,
+): Promise<Caller> {
+  const db = openDatabase(env);
+  const [found] = await transaction(db, find(db));
+  if (!found || found.accountId === deletedAccountId) throw invalid(unknown);
+  return operatorIn(found.accountId);
+}

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
-import { cellsNamed } from '../core/platform/cells.ts';
+import { cellsNamed } from '../router/cells.ts';
 import {
   createMissing,
   deployedAs,

@@ -1,7 +1,7 @@
 import { cellInToken, isWellFormed } from '../core/accounts/tokens/format.ts';
-import { cellIn } from '../core/platform/cells.ts';
 import { Refusal } from '../core/platform/errors.ts';
 import { attemptCookieOf, sessionCookieOf } from '../people/http/session-cookie.ts';
+import { cellIn } from './cells.ts';
 
 /** `token`, `session`, `sso`, or the beginning of the path; its value, and the cell that issued it. */
 export type Named = { by: string; key: string; cell: string };

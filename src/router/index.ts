@@ -1,10 +1,11 @@
 import { Hono } from 'hono';
 import { ingestBinding } from '../core/ingest/binding.ts';
-import { boundCells, cellHeader } from '../core/platform/cells.ts';
+import { cellHeader } from '../core/platform/cells.ts';
 import { invalid } from '../core/platform/errors.ts';
 import { type App, identify, logRequest } from '../core/platform/http/context.ts';
 import { renderFailure, statusOf } from '../core/platform/http/failures.ts';
 import { cellOf } from './cell-of.ts';
+import { boundCells } from './cells.ts';
 import { moveAccount, movePath } from './move.ts';
 import { ask, askAll, askAny, health, pass } from './pass.ts';
 import { plainPage } from './plain-page.ts';

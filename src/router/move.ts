@@ -1,6 +1,7 @@
-import { cellHeader, partHeader, toAuthorization } from '../core/platform/cells.ts';
+import { cellHeader, partHeader } from '../core/platform/cells.ts';
 import { invalid } from '../core/platform/errors.ts';
 import { statusOf } from '../core/platform/http/failures.ts';
+import { toAuthorization } from './cells.ts';
 
 /** The path of what the router does itself. */
 export const movePath = /^\/operator\/accounts\/[^/]+\/move$/;

@@ -1,12 +1,6 @@
 import { html } from 'hono/html';
 import { hashToken } from '../core/accounts/tokens/format.ts';
-import {
-  boundCells,
-  byProviderIn,
-  cellHeader,
-  cellsNamed,
-  mainCell,
-} from '../core/platform/cells.ts';
+import { cellHeader, mainCell } from '../core/platform/cells.ts';
 import { minuteMs } from '../core/platform/durations.ts';
 import { Refusal } from '../core/platform/errors.ts';
 import { type Context, identify, ok } from '../core/platform/http/context.ts';
@@ -15,7 +9,9 @@ import { statusOf } from '../core/platform/http/failures.ts';
 import { inTime } from '../core/platform/in-time.ts';
 import { fault } from '../core/platform/log.ts';
 import { remembered } from '../core/platform/remembered.ts';
+import { byProviderIn } from '../people/by-provider.ts';
 import type { Named } from './cell-of.ts';
+import { boundCells, cellsNamed } from './cells.ts';
 import { plainPage } from './plain-page.ts';
 
 /** Passes a request on to one cell. @throws Refusal: unavailable, when it fails or does not respond in time */

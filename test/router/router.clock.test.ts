@@ -1,6 +1,7 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { generateToken } from '../../src/core/accounts/tokens/format.ts';
-import { encodeByProvider, mainCell } from '../../src/core/platform/cells.ts';
+import { mainCell } from '../../src/core/platform/cells.ts';
+import { encodeByProvider } from '../../src/people/by-provider.ts';
 import { router } from '../../src/router/index.ts';
 import { listenToLog } from '../support/log.ts';
 

@@ -1,9 +1,9 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { toAuthorization } from '../../src/core/platform/cells.ts';
 import { through } from '../../src/core/platform/db/through.ts';
 import type { Move } from '../../src/extras/cells/operations.ts';
 import { continueDeletions } from '../../src/operator/deletion/run.ts';
+import { toAuthorization } from '../../src/router/cells.ts';
 import { moveAccount } from '../../src/router/move.ts';
 import { type AccountRows, rowsOf } from './rows.ts';
 import { fetchWith } from './service.ts';

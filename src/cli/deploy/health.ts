@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { cellHeader, cellsNamed, versionHeader } from '../../core/platform/cells.ts';
+import { cellHeader, versionHeader } from '../../core/platform/cells.ts';
+import { cellsNamed } from '../../router/cells.ts';
 import { Stopped } from '../project/cloudflare.ts';
 
 /** Asks whether a service works, or a router; behind a router, one of its cells refuses this. */

@@ -2,9 +2,10 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type * as v from 'valibot';
-import { cellHeader, cellsNamed } from '../../core/platform/cells.ts';
+import { cellHeader } from '../../core/platform/cells.ts';
 import type { Operation } from '../../extras/operation.ts';
 import type { operations } from '../../operator/api/operations.ts';
+import { cellsNamed } from '../../router/cells.ts';
 
 type Reasons = {
   /** Whether the same call may work a little later. */

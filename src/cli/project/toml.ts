@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse } from 'smol-toml';
-import { cellBinding } from '../../core/platform/cells.ts';
+import { cellBinding } from '../../router/cells.ts';
 import { root, siteDirectory } from './paths.ts';
 
 export type Toml = {

@@ -1,11 +1,8 @@
-import { and, eq, sql } from 'drizzle-orm';
-import { type SQLiteColumn, unionAll } from 'drizzle-orm/sqlite-core';
+import { and, sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
 import { type Database, jsonList } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin, notBeingDeleted } from '../platform/db/guard.ts';
-import { selected, sizeOf } from '../platform/db/pages.ts';
-import * as stored from '../platform/db/schema/fleet.ts';
-import type { AccountTable } from '../platform/db/schema/types.ts';
+import { selected } from '../platform/db/pages.ts';
 import { Refusal } from '../platform/errors.ts';
 import { connections } from './lists/connections.ts';
 import { drivers } from './lists/drivers.ts';
@@ -65,9 +62,6 @@ export async function findReferences(env: Env, caller: Caller, ids: References) 
 
 type Row = { [key: string]: unknown };
 
-/** An item as its list shows it, and its size as JSON. */
-export type SizedItem = { id: string; item: unknown; size: number };
-
 /** The items of a list with these ids. Reads a row for each. */
 export const selectByIds = (db: Database, caller: Caller, list: List, ids: string[]) => {
   const { table, columns, connection } = list;
@@ -77,37 +71,3 @@ export const selectByIds = (db: Database, caller: Caller, list: List, ids: strin
     select ${selected(columns, hiddenFrom(caller, list))} from ${table}
     where ${and(own, notBeingDeleted(connection), isWithin(caller, connection))}`);
 };
-
-export const presentSized = (list: List, row: Row): SizedItem => ({
-  id: String(row[list.id]),
-  size: sizeOf(row),
-  item: list.present(row),
-});
-
-/** The kinds of records, as their pages are called. */
-type Kind = 'event' | 'accident' | 'vehicle' | 'driver' | 'trip';
-
-/** The kinds of the account's records in D1 with this id, usually one or none. */
-export async function findAny(env: Env, caller: Caller, id: string): Promise<Kind[]> {
-  const found = await asCaller(env, caller, (db) => {
-    const among = (kind: Kind, table: AccountTable & { connectionId: SQLiteColumn }) =>
-      db
-        .select({ kind: sql<Kind>`${kind}`.as('kind') })
-        .from(table)
-        .where(
-          and(
-            eq(table.id, id),
-            eq(table.accountId, caller.accountId),
-            notBeingDeleted(table.connectionId),
-          ),
-        );
-    return unionAll(
-      among('event', stored.safetyEvents),
-      among('accident', stored.accidents),
-      among('vehicle', stored.vehicles),
-      among('driver', stored.drivers),
-      among('trip', stored.trips),
-    );
-  });
-  return found.map(({ kind }) => kind);
-}

@@ -61,16 +61,6 @@ export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverPr
   return parsed.port !== '' && Number(parsed.port) < lowestPort ? 'reserved port' : undefined;
 }
 
-/** Why a provider's API cannot be called at an address; local runs may also call one on this machine by http. */
-export function providerProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
-  const parsed = URL.parse(url);
-  const isLocal = parsed?.protocol === 'http:' && isLoopback(parsed.hostname);
-  return receiverProblem(
-    isLocal && policy.allowLoopback ? url.replace(/^http:/i, 'https:') : url,
-    policy,
-  );
-}
-
 /** A URL for comparison: without fragment, and without a dot behind the host. */
 export function normalisedUrl(url: string): string {
   const parsed = new URL(url);
@@ -89,5 +79,5 @@ const withoutDots = (host: string): string => host.replace(/\.+$/, '');
 const isIpv4 = (host: string): boolean => /^\d+(\.\d+){3}$/.test(host);
 const isAddress = (host: string): boolean => isIpv4(host) || host.startsWith('[');
 
-const isLoopback = (host: string): boolean =>
+export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || (isIpv4(host) && host.startsWith('127.'));

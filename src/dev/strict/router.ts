@@ -1,4 +1,5 @@
-import { boundCells, cellHeader, mainCell } from '../../core/platform/cells.ts';
+import { cellHeader, mainCell } from '../../core/platform/cells.ts';
+import { boundCells } from '../../router/cells.ts';
 import { router } from '../../router/index.ts';
 import { invoked } from './limits.ts';
 

@@ -1,6 +1,5 @@
 import type { Field, Fields } from '../../core/fleet/lists/field.ts';
 import { evidenceFile } from '../../core/fleet/lists/field-objects.ts';
-import { meaningInRecord } from '../../core/fleet/lists/record.ts';
 import { lists, recordKinds } from '../../core/fleet/lists/registry.ts';
 import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
 import { eachField } from '../../core/webhooks/fields.ts';
@@ -172,3 +171,17 @@ export const words = (): Record<string, string> => ({
   name: 'Its name.',
   email: 'Their email address.',
 });
+
+/** What a field of a record means. */
+function meaningInRecord({
+  refersTo,
+  nullable,
+  description,
+  inRecord,
+  most,
+  omitted,
+}: Field): string {
+  if (!refersTo) return [inRecord ?? description, most, omitted].filter(Boolean).join(' ');
+  const { kind } = refersTo;
+  return `The ${kind}'s sourceId${nullable ? '.' : `; the ${kind} must be known, or in the same call.`}`;
+}

@@ -4,7 +4,7 @@ import { ApiError, insist } from '../../cli/operate/client.ts';
 import { serviceAt, serviceOf } from '../../cli/operate/context.ts';
 import type { Groups } from '../../cli/operate/derive.ts';
 import { printable, show } from '../../cli/operate/print.ts';
-import { toAuthorization } from '../../core/platform/cells.ts';
+import { toAuthorization } from '../../router/cells.ts';
 
 /** How often the tool tries again while a cell or the router is down: for some four minutes. */
 const maxTries = 25;

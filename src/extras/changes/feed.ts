@@ -1,6 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
-import { presentSized, type SizedItem, selectByIds } from '../../core/fleet/find.ts';
-import { shownOf } from '../../core/fleet/lists/list.ts';
+import { selectByIds } from '../../core/fleet/find.ts';
+import { type List, shownOf } from '../../core/fleet/lists/list.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { type Action, keptMs } from '../../core/fleet/record-changes.ts';
 import {
@@ -11,7 +11,7 @@ import {
 } from '../../core/platform/db/cursor.ts';
 import { type Database, jsonList } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../../core/platform/db/guard.ts';
-import { cutScan, fitting, scan } from '../../core/platform/db/pages.ts';
+import { cutScan, fitting, scan, sizeOf } from '../../core/platform/db/pages.ts';
 import { mayBeStale } from '../../core/platform/db/reads.ts';
 import { changes } from '../../core/platform/db/schema/fleet.ts';
 import { dayMs, hourMs } from '../../core/platform/durations.ts';
@@ -240,3 +240,12 @@ async function readCurrent(
   }
   return known;
 }
+
+/** An item as its list shows it, and its size as JSON. */
+type SizedItem = { id: string; item: unknown; size: number };
+
+const presentSized = (list: List, row: { [key: string]: unknown }): SizedItem => ({
+  id: String(row[list.id]),
+  size: sizeOf(row),
+  item: list.present(row),
+});

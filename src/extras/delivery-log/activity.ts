@@ -8,15 +8,11 @@ import { hasId } from '../../core/platform/db/has-id.ts';
 import { cutScan, maxScanned } from '../../core/platform/db/pages.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
 import { webhookConnections } from '../../core/platform/db/schema/webhooks.ts';
-import {
-  countedHours,
-  type HourTally,
-  inHours,
-  selectHours,
-} from '../../core/webhooks/deliveries/counts.ts';
+import { countedHours } from '../../core/webhooks/deliveries/counts.ts';
 import { firstDueOf } from '../../core/webhooks/deliveries/due.ts';
 import { h, w } from '../../core/webhooks/deliveries/receiver/store.ts';
 import type { NotificationType } from '../../core/webhooks/notifications/types.ts';
+import { type HourTally, inHours, selectHours } from './hours.ts';
 import { type Receiver, receiverColumns } from './receivers.ts';
 import { ownWebhookId } from './replayable.ts';
 import {

@@ -3,14 +3,10 @@ import { following, type Slice, type SliceQuery, sliceOf } from '../../core/plat
 import type { Database } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { webhooks } from '../../core/platform/db/schema/webhooks.ts';
-import {
-  type HourTally,
-  inHours,
-  selectHours,
-  shownHours,
-} from '../../core/webhooks/deliveries/counts.ts';
+import { shownHours } from '../../core/webhooks/deliveries/counts.ts';
 import { h, w } from '../../core/webhooks/deliveries/receiver/store.ts';
 import { waitingOf } from './activity.ts';
+import { type HourTally, inHours, selectHours } from './hours.ts';
 import { type Receiver, receiverColumns } from './receivers.ts';
 import { type ReceiverResponse, responsesIn, selectTimes } from './times.ts';
 

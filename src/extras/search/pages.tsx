@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import type { Child } from 'hono/jsx';
 import { validate as isUuid } from 'uuid';
-import { findAny } from '../../core/fleet/find.ts';
 import { type App, by, type Context, seeOther } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
 import { counted } from '../../texts/words.ts';
@@ -16,6 +15,7 @@ import { Empty } from '../../ui/parts.tsx';
 import { driverPath, vehiclePath } from '../../ui/records.tsx';
 import { role } from '../../ui/session/rights.ts';
 import { type Column, Pager, Table, TablePanel } from '../../ui/table.tsx';
+import { findAny } from './find-any.ts';
 import { findByName, listByName, matchFleet, type NamedItem } from './search.ts';
 
 const perPage = 50;

@@ -1,6 +1,5 @@
 import { deleteCookie, setCookie } from 'hono/cookie';
 import { refuseIfMoved } from '../../core/accounts/accounts.ts';
-import { encodeByProvider, providerHeader } from '../../core/platform/cells.ts';
 import { config } from '../../core/platform/config.ts';
 import { base64url, fromBase64url, seal, unseal } from '../../core/platform/crypto.ts';
 import { minuteMs } from '../../core/platform/durations.ts';
@@ -15,6 +14,7 @@ import {
   type Provider,
   providerSessionMs,
 } from '../../extras/single-sign-on/single-sign-on.ts';
+import { encodeByProvider, providerHeader } from '../../people/by-provider.ts';
 import {
   attemptCookie,
   attemptCookieOf,

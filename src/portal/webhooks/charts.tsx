@@ -1,10 +1,6 @@
 import { hourMs } from '../../core/platform/durations.ts';
-import {
-  addTallies,
-  type HourTally,
-  hourOf,
-  shownHours,
-} from '../../core/webhooks/deliveries/counts.ts';
+import { addTallies, hourOf, shownHours } from '../../core/webhooks/deliveries/counts.ts';
+import type { HourTally } from '../../extras/delivery-log/hours.ts';
 import { maxTimed, percentile, type ReceiverResponse } from '../../extras/delivery-log/times.ts';
 import { counted } from '../../texts/words.ts';
 import { Chart, Legend, type Series } from '../../ui/chart.tsx';

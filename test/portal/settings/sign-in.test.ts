@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
 import * as oauth from 'oauth4webapi';
-import { byProviderIn } from '../../../src/core/platform/cells.ts';
 import { refusalIn } from '../../../src/core/platform/errors.ts';
 import { rateLimits } from '../../../src/core/platform/rate-limits.ts';
 import { signInByProvider } from '../../../src/extras/single-sign-on/sign-in-by-provider.ts';
 import { providerSessionMs } from '../../../src/extras/single-sign-on/single-sign-on.ts';
 import { reEncrypt } from '../../../src/operator/re-encrypt.ts';
+import { byProviderIn } from '../../../src/people/by-provider.ts';
 import { problemOf, verifiedEmail } from '../../../src/portal/sign-in/provider.ts';
 import { keepEmails } from '../../support/emails.ts';
 import { ask, follow, type Person, signIn, textOf } from '../../support/portal.ts';

@@ -86,20 +86,6 @@ const sourceUpdatedAt = optional(
 
 type Held = { key: string; name: string; field: Field };
 
-/** What a field of a record means. */
-export function meaningInRecord({
-  refersTo,
-  nullable,
-  description,
-  inRecord,
-  most,
-  omitted,
-}: Field): string {
-  if (!refersTo) return [inRecord ?? description, most, omitted].filter(Boolean).join(' ');
-  const { kind } = refersTo;
-  return `The ${kind}'s sourceId${nullable ? '.' : `; the ${kind} must be known, or in the same call.`}`;
-}
-
 /** A value of the field as records have it. */
 export const exampleInRecord = ({ refersTo, example }: Field): unknown =>
   refersTo ? refersTo.recordExample.sourceId : example;

@@ -1,16 +1,6 @@
-import {
-  and,
-  eq,
-  getTableColumns,
-  gte,
-  inArray,
-  type SQL,
-  type SQLWrapper,
-  sql,
-} from 'drizzle-orm';
-import { type Database, jsonList } from '../../platform/db/database.ts';
+import { type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../../platform/db/database.ts';
 import { createdAtOf } from '../../platform/db/ids.ts';
-import { webhookHours } from '../../platform/db/schema/webhooks.ts';
 import { hourMs } from '../../platform/durations.ts';
 import { isFirst } from '../notifications/of-delivery.ts';
 import { ACCIDENT } from '../notifications/types.ts';
@@ -32,9 +22,6 @@ export const noTally: Tally = {
   accidents: 0,
   accidentsInTime: 0,
 };
-
-/** A tally of one hour since 1970. */
-export type HourTally = Tally & { hour: number };
 
 /** How many hours a page shows, including this one, and how many are kept: 30 days. */
 export const shownHours = 24;
@@ -118,34 +105,3 @@ export const countFailed = (db: Database, which: SQL, now: number) =>
       group by d.webhook_id) c
     cross join webhooks w on w.id = c.webhook_id
     where true ${addedUp}`);
-
-type CountedHour = Awaited<ReturnType<typeof selectHours>>[number];
-
-/** Selects the last `count` hours of these webhooks (a query of ids). */
-export function selectHours(db: Database, webhookIds: SQLWrapper, count: number, now: number) {
-  const first = hourOf(now) - count + 1;
-  const slots = Array.from({ length: count }, (_, i) => (first + i) % countedHours);
-  const { slot, noticed: _, ...columns } = getTableColumns(webhookHours);
-  return db
-    .select(columns)
-    .from(sql`${webhookIds} w`)
-    .crossJoin(webhookHours)
-    .where(
-      and(
-        eq(webhookHours.webhookId, sql`w.id`),
-        gte(webhookHours.hour, first),
-        count < countedHours ? inArray(slot, jsonList(slots)) : undefined,
-      ),
-    );
-}
-
-/** The last hours of a webhook, oldest first, empty where nothing was counted. */
-export function inHours(counted: CountedHour[], count: number, now: number): HourTally[] {
-  const first = hourOf(now) - count + 1;
-  const found = new Map(counted.map((row) => [row.hour, row]));
-  return Array.from({ length: count }, (_, i) => ({
-    ...noTally,
-    ...found.get(first + i),
-    hour: first + i,
-  }));
-}

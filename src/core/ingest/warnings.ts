@@ -74,7 +74,7 @@ function* warningsAbout(record: Sent, feed: Feed): Generator<FieldIssue> {
     if (!fieldsOf.get(kind)?.has(name))
       yield {
         field: cut(name),
-        message: `is not a field of a ${kind} record; it was ignored`,
+        message: `is not a field of ${kind} records; it was ignored`,
         severity: 'ignored',
       };
   if (kind === 'safetyEvent')

@@ -142,20 +142,22 @@ async function searchNames(c: Context) {
   const { q = '' } = typedIn(c, ['q']);
   const { vehicle, driver } = await findByName(...by(c), q, maxNames);
   const links = [
-    ...vehicle.slice(0, maxNames).map((one) => [vehiclePath(one), one.name, 'truck'] as const),
-    ...driver.slice(0, maxNames).map((one) => [driverPath(one), one.name, 'id-card'] as const),
+    ...vehicle.slice(0, maxNames).map((one) => [vehiclePath(one), one, 'truck'] as const),
+    ...driver.slice(0, maxNames).map((one) => [driverPath(one), one, 'id-card'] as const),
   ];
   return c.html(
     <ul>
-      {links.map(([href, name, icon]) => (
+      {links.map(([href, { name, connectionName }, icon]) => (
         <li>
           <a href={href}>
             <Icon name={icon} />
-            <span class="truncate">{name}</span>
+            <span class="truncate">
+              {name} <span class="sub">{connectionName}</span>
+            </span>
           </a>
         </li>
       ))}
-      {links.length === 0 && <li class="sub">No matches</li>}
+      {links.length === 0 && <li class="sub px-2.5 py-1.5">No matches</li>}
     </ul>,
   );
 }

@@ -28,7 +28,7 @@ it('a call is warned of unknown words and fields, and of VINs that cannot be one
     },
     {
       field: 'speed',
-      message: 'is not a field of a safetyEvent record; it was ignored',
+      message: 'is not a field of safetyEvent records; it was ignored',
       records: 1,
       index: 1,
     },

@@ -58,6 +58,7 @@ describe('a body', () => {
     [{ filters: [] }, 'filters', 'must be an object'],
     [{ filters: { Risk: 5 } }, 'filters.Risk', 'is not a property here, did you mean risk?'],
     [{ notfy: false }, 'notfy', 'is not a property here, did you mean notify?'],
+    [{ ntoify: false }, 'ntoify', 'is not a property here, did you mean notify?'],
     [{ colour: 'red' }, 'colour', /^is not a property here; known are name, notify, groups, /],
     [JSON.parse('{"__proto__": 1}'), '__proto__', /^is not a property here; known are /],
     [{ constructor: 1 }, 'constructor', /^is not a property here; known are /],

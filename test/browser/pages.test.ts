@@ -15,9 +15,9 @@ const { portalRoutes } = (await import(routesFile)) as {
   portalRoutes: { routes: { method: string; path: string }[] };
 };
 
-/** Files, redirects, and what needs a provider of others to come from. */
+/** Files, redirects, parts of pages, and what needs a provider of others to come from. */
 const notPages =
-  /\.csv$|:file$|\/(report|evidence|:evidenceId|page-version|test)$|\/sso\/|^\/portal\/settings$/;
+  /\.csv$|:file$|\/(report|evidence|:evidenceId|page-version|test|names)$|\/sso\/|^\/portal\/settings$/;
 const routes = [
   ...new Set(portalRoutes.routes.filter(({ method }) => method === 'GET').map(({ path }) => path)),
 ]

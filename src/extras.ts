@@ -22,6 +22,7 @@ import { extra as why } from './extras/why/extra.ts';
 /** The extras by name, in the order of their routes, jobs, tables and steps of deletions. */
 export const extras: { [name: string]: Extra } = {
   providers,
+  singleSignOn,
   alerts,
   archive,
   exports,
@@ -33,7 +34,6 @@ export const extras: { [name: string]: Extra } = {
   externalIds,
   connectorProblems,
   replicas,
-  singleSignOn,
   summaries,
   trends,
   search,

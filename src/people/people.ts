@@ -151,7 +151,7 @@ export async function setPreferences(
 }
 
 /** Makes the statement that refuses to change a person, for other reasons than that of the last admin. */
-type Guard = (db: Database, caller: Caller, userId: string) => Statements;
+export type Guard = (db: Database, caller: Caller, userId: string) => Statements;
 
 /** Changes a role. @throws Refusal: invalid, when no admin would be left who has signed in, or as `guard` */
 export async function setRole(

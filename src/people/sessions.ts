@@ -35,7 +35,7 @@ export const linkRequests = { valid: 5, day: 20 };
 const tooOften = { kind: 'rate limited', retryAfter: linkMs / 1000 } as const;
 
 /** SQL for whether a row of `portal_users` may not sign in by a link. */
-type Excluded = (db: Database) => SQL;
+export type Excluded = (db: Database) => SQL;
 
 /**
  * Creates single-use links, valid for 15 minutes, or a week if they invite: one for each account of the person, or for
@@ -47,7 +47,7 @@ export async function createSignInLinks(
   env: Env,
   email: string,
   accountId?: string,
-  form?: { key: string; excluded: Excluded },
+  form?: { key: string; excluded: Excluded | undefined },
   isInvitation = false,
 ): Promise<SignInLink[]> {
   const db = openDatabase(env);
@@ -71,7 +71,7 @@ export async function createSignInLinks(
         and(
           eq(portalUsers.email, email),
           accountId === undefined ? undefined : eq(portalUsers.accountId, accountId),
-          form && not(form.excluded(db)),
+          form?.excluded && not(form.excluded(db)),
         ),
       )
       .orderBy(desc(portalUsers.lastSignInAt), desc(portalUsers.createdAt), desc(portalUsers.id))
@@ -155,7 +155,7 @@ const accountsOf = (db: Database, people: SQL): SQL =>
 export async function signIn(
   env: Env,
   link: string,
-  excluded: Excluded,
+  excluded: Excluded | undefined,
   key = '',
 ): Promise<string | undefined> {
   if (!(await isSecret(env, 'sign-in link', link))) return undefined;
@@ -172,7 +172,7 @@ export async function signIn(
       .from(signInLinks)
       .where(and(eq(signInLinks.hash, hash), gt(signInLinks.expiresAt, now))),
   );
-  const mayUse = and(ofLink, not(excluded(db)));
+  const mayUse = and(ofLink, excluded && not(excluded(db)));
   const { started } = await transaction(db, {
     allowed: refuseUnlessActive(db, accountsOf(db, ofLink)),
     confirmed: db

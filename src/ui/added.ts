@@ -9,6 +9,7 @@ import type { Caller } from '../core/platform/db/guard.ts';
 import { readPage } from '../core/platform/db/pages.ts';
 import { type App, by, type Context } from '../core/platform/http/context.ts';
 import type { PortalUser } from '../people/people.ts';
+import type { Excluded } from '../people/sessions.ts';
 import type { IsEnded } from './read/attention.ts';
 
 /** What an extra adds to the portal's pages. It declares it in its `pages`. */
@@ -17,8 +18,12 @@ export type Pages = {
   routes?: Hono<App>;
   /** Routes that mail programs post to as well, which say no origin. */
   mailed?: Hono<App>;
+  /** Routes for people who are not signed in. */
+  open?: Hono<App>;
   /** Its tabs of the settings. */
   tabs?: Tab[];
+  /** How people sign in without a link. */
+  signIn?: SignIn;
   /** An email that people can choose. */
   email?: Email;
   /** What it adds to the overview. */
@@ -36,6 +41,17 @@ export type Pages = {
 
 /** A page of the settings. */
 export type Tab = { href: string; name: string };
+
+type SignIn = {
+  /** Begins it for an address, if that signs in so. */
+  begin: (c: Context, email: string) => Promise<Response | undefined>;
+  /** Whether a person may not use links. */
+  excluded: Excluded;
+  /** Which of its people can use a link. */
+  byLink: string;
+  /** How long somebody stays signed in. */
+  stays: string;
+};
 
 /** An email that people can choose, by the name of its field. */
 type Email = {

@@ -18,7 +18,6 @@ export const settingsPath = '/portal/settings';
 export const tabsOf = (c: Context): Tab[] => [
   { href: `${settingsPath}/tokens`, name: 'API Tokens' },
   { href: `${settingsPath}/people`, name: 'People' },
-  { href: `${settingsPath}/sign-in`, name: 'Sign-in' },
   ...added(c, 'tabs').flat(),
   { href: `${settingsPath}/audit`, name: 'Audit log' },
   { href: `${settingsPath}/account`, name: 'Account' },

@@ -120,7 +120,6 @@ const namedInPortal = [
   'filters',
   'providers',
   'signing',
-  'single-sign-on',
 ];
 
 /** The portal's own pages import no extra: they ask for what the extras add to them. */

@@ -19,6 +19,7 @@ const out = [
   'external-ids',
   'summaries',
   'trends',
+  'single-sign-on',
 ];
 
 const mostLines = 10;

@@ -5,9 +5,9 @@ import { invalid } from '../../core/platform/errors.ts';
 import { by, type Context } from '../../core/platform/http/context.ts';
 import { canKeepEvidence, findEvidenceDays, keepEvidence } from '../../extras/evidence/evidence.ts';
 import { EvidenceDays } from '../../extras/evidence/schema.ts';
-import { providerSessionMs } from '../../extras/single-sign-on/single-sign-on.ts';
 import { setPreferences } from '../../people/people.ts';
 import { sessionMs } from '../../people/sessions.ts';
+import { added } from '../../ui/added.ts';
 import { aRole, PostButton } from '../../ui/buttons.tsx';
 import { choice, FormPanel, handles, line } from '../../ui/fields.tsx';
 import { type Offered, offered } from '../../ui/forms.tsx';
@@ -24,6 +24,7 @@ const evidencePath = `${path}/evidence`;
 export async function show(c: Context) {
   const { user, account, units, look } = c.get('session');
   const days = await findEvidenceDays(...by(c));
+  const stays = [`${sessionMs / dayMs} days`, ...added(c, 'signIn').map((one) => one.stays)];
   return page(
     c,
     { title: 'Account' },
@@ -74,9 +75,8 @@ export async function show(c: Context) {
       {!look && (
         <Panel title="Your sessions" body="grid gap-3 justify-items-start">
           <p>
-            You stay signed in for {sessionMs / dayMs} days, with single sign-on for{' '}
-            {providerSessionMs / hourMs} hours. If you have lost a device, or used one that is not
-            yours, end all of your sessions. This one ends too.
+            You stay signed in for {stays.join(', ')}. If you have lost a device, or used one that
+            is not yours, end all of your sessions. This one ends too.
           </p>
           <PostButton to="/portal/sign-out-everywhere" name="Sign out everywhere" icon="log-out" />
         </Panel>

@@ -2,7 +2,7 @@ import { dayMs } from '../../core/platform/durations.ts';
 import { Email } from '../../core/platform/fields.ts';
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { type Role, roles } from '../../core/platform/roles.ts';
-import { unlessOnlyByLink } from '../../extras/single-sign-on/single-sign-on.ts';
+import { declared } from '../../extras.ts';
 import { invite } from '../../people/invitations.ts';
 import * as people from '../../people/people.ts';
 import { invitationMs } from '../../people/sessions.ts';
@@ -103,12 +103,16 @@ export const sendInvitation = handles(invited, list, async (c, { email, role }) 
   return done(c, peoplePath, said);
 });
 
+/** What extras refuse to change of a person. */
+const unless = (...person: Parameters<people.Guard>) =>
+  declared('people').map(({ changed }) => changed?.(...person));
+
 export const remove = confirmed(async (c) => {
   const { id, email } = await inPath(c, people.findPortalUser);
   return {
     title: `Remove ${email}?`,
     text: 'They will be signed out everywhere and can no longer sign in. Tokens that they generated keep working.',
-    does: () => people.removePortalUser(...by(c), id, unlessOnlyByLink),
+    does: () => people.removePortalUser(...by(c), id, unless),
     said: `Removed ${email}. They are signed out everywhere and can no longer sign in.`,
     back: peoplePath,
   };
@@ -123,7 +127,7 @@ export async function changeRole(c: Context) {
     fields: { role: radios('Role', roleChoices) },
     stored: { role },
     save: async ({ role }) => {
-      await people.setRole(...by(c), id, role, unlessOnlyByLink);
+      await people.setRole(...by(c), id, role, unless);
       return done(c, peoplePath, `${email} is now ${aRole(role)}.`);
     },
   });

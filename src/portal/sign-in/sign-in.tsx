@@ -5,7 +5,6 @@ import { Email } from '../../core/platform/fields.ts';
 import { type Context, seeOther } from '../../core/platform/http/context.ts';
 import { limit, limitByAddress, withinLimit } from '../../core/platform/http/limits.ts';
 import { fault } from '../../core/platform/log.ts';
-import { findProvider, mustUseProvider } from '../../extras/single-sign-on/single-sign-on.ts';
 import { lookIn } from '../../people/looks.ts';
 import { renderMail } from '../../people/mail/render.ts';
 import { MailError, sendMail } from '../../people/mail/send.ts';
@@ -19,13 +18,13 @@ import {
   signInUrl,
   signOut,
 } from '../../people/sessions.ts';
+import { added } from '../../ui/added.ts';
 import { PostForm } from '../../ui/buttons.tsx';
 import { drawn, handles, line } from '../../ui/fields.tsx';
 import { Form, FormError } from '../../ui/forms.tsx';
 import { page } from '../../ui/layout.tsx';
 import { forgetSession, startSession } from '../../ui/session/session.ts';
 import { done, readForm } from '../../ui/submit.ts';
-import { goToProvider } from './single-sign-on.tsx';
 
 export const linkMinutes = linkMs / 60_000;
 
@@ -66,10 +65,11 @@ export async function requestLink(c: Context) {
 
 const mail = handles(fields, requestPage, async (c, { email }, form) => {
   const byLink = form.value('do') === 'link';
-  const provider = byLink ? undefined : await findProvider(c.env, { email });
   // Also if a provider signs them in: they may be people of other accounts.
-  c.executionCtx.waitUntil(emailWithinLimit(c.env, email, form.value('key')));
-  if (provider) return goToProvider(c, provider, email);
+  c.executionCtx.waitUntil(emailWithinLimit(c, email, form.value('key')));
+  const [signIn] = byLink ? [] : added(c, 'signIn');
+  const elsewhere = await signIn?.begin(c, email);
+  if (elsewhere) return elsewhere;
   return page(
     c,
     { title: 'Check your email' },
@@ -85,9 +85,14 @@ const mail = handles(fields, requestPage, async (c, { email }, form) => {
   );
 });
 
-async function emailWithinLimit(env: Env, email: string, key: string): Promise<void> {
-  if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLinks(env, email, key);
+async function emailWithinLimit(c: Context, email: string, key: string): Promise<void> {
+  const { env } = c;
+  const form = { key, excluded: excludedIn(c) };
+  if (await withinLimit(env, 'SIGN_IN_LIMIT', email)) await emailSignInLinks(env, email, form);
 }
+
+/** Whether somebody may not use links. */
+const excludedIn = (c: Context) => added(c, 'signIn')[0]?.excluded;
 
 /** Emails an invitation to an account, whose link works for a week. */
 export const emailInvitation = (env: Env, email: string, accountId: string): Promise<void> =>
@@ -96,8 +101,11 @@ export const emailInvitation = (env: Env, email: string, accountId: string): Pro
   );
 
 /** Emails sign-in links, for a form once. */
-export function emailSignInLinks(env: Env, email: string, key?: string): Promise<void> {
-  const form = key === undefined ? undefined : { key, excluded: mustUseProvider };
+export function emailSignInLinks(
+  env: Env,
+  email: string,
+  form?: Parameters<typeof createSignInLinks>[3],
+): Promise<void> {
   return sendLinks(env, email, `${linkMinutes} minutes`, () =>
     createSignInLinks(env, email, undefined, form),
   );
@@ -169,7 +177,7 @@ export async function signInByLink(c: Context) {
   }
   if (await isSecret(c.env, 'sign-in link', link))
     await limit(c.env, 'LINK_LIMIT', await hashToken(link));
-  const secret = await signIn(c.env, link, mustUseProvider, (await readForm(c)).value('key'));
+  const secret = await signIn(c.env, link, excludedIn(c), (await readForm(c)).value('key'));
   if (!secret) return requestPage(c, expired);
   startSession(c, secret);
   return seeOther(c, '/portal');

@@ -1,30 +1,23 @@
 import { deleteCookie, setCookie } from 'hono/cookie';
-import { refuseIfMoved } from '../../core/accounts/accounts.ts';
-import { config } from '../../core/platform/config.ts';
-import { base64url, fromBase64url, seal, unseal } from '../../core/platform/crypto.ts';
-import { minuteMs } from '../../core/platform/durations.ts';
-import { invalid, refusalIn } from '../../core/platform/errors.ts';
-import { type Context, seeOther } from '../../core/platform/http/context.ts';
-import { addressOf, limit } from '../../core/platform/http/limits.ts';
-import { recordName, textsAt } from '../../extras/single-sign-on/dns.ts';
-import { signInByProvider, startAgain } from '../../extras/single-sign-on/sign-in-by-provider.ts';
-import {
-  domainOf,
-  findProvider,
-  type Provider,
-  providerSessionMs,
-} from '../../extras/single-sign-on/single-sign-on.ts';
-import { encodeByProvider, providerHeader } from '../../people/by-provider.ts';
+import { refuseIfMoved } from '../../../core/accounts/accounts.ts';
+import { config } from '../../../core/platform/config.ts';
+import { base64url, fromBase64url, seal, unseal } from '../../../core/platform/crypto.ts';
+import { minuteMs } from '../../../core/platform/durations.ts';
+import { invalid, refusalIn } from '../../../core/platform/errors.ts';
+import { type Context, seeOther } from '../../../core/platform/http/context.ts';
+import { addressOf, limit } from '../../../core/platform/http/limits.ts';
+import { encodeByProvider, providerHeader } from '../../../people/by-provider.ts';
 import {
   attemptCookie,
   attemptCookieOf,
   attemptsToForget,
   cookieOptions,
-} from '../../people/http/session-cookie.ts';
-import { secretIn, withCell } from '../../people/secrets.ts';
-import { page } from '../../ui/layout.tsx';
-import { startSession } from '../../ui/session/session.ts';
-import { done } from '../../ui/submit.ts';
+} from '../../../people/http/session-cookie.ts';
+import { secretIn, withCell } from '../../../people/secrets.ts';
+import { page } from '../../../ui/layout.tsx';
+import { startSession } from '../../../ui/session/session.ts';
+import { done } from '../../../ui/submit.ts';
+import { recordName, textsAt } from '../dns.ts';
 import {
   authorizationUrl,
   type Claims,
@@ -32,7 +25,9 @@ import {
   stateOf,
   verificationIn,
   verifiedEmail,
-} from './provider.ts';
+} from '../provider.ts';
+import { signInByProvider, startAgain } from '../sign-in-by-provider.ts';
+import { domainOf, findProvider, type Provider, providerSessionMs } from '../single-sign-on.ts';
 
 export const settingsPath = '/portal/settings/sign-in';
 
@@ -46,8 +41,13 @@ const purposeOfSeal = 'sso';
 export const redirectUri = (c: Context, accountId: string): string =>
   `${config(c.env).origin ?? new URL(c.req.url).origin}/portal/sso/${accountId}`;
 
-/** The page that leads to a provider: browsers let no form of the portal redirect to another site. */
-export async function goToProvider(c: Context, provider: Provider, email: string) {
+/**
+ * The page that leads to the provider of an address, if it has one: browsers let no form of the portal redirect to another
+ * site.
+ */
+export async function goToProvider(c: Context, email: string): Promise<Response | undefined> {
+  const provider = await findProvider(c.env, { email });
+  if (!provider) return undefined;
   const { account } = provider;
   c.header(providerHeader, encodeByProvider({ account }));
   await limit(c.env, 'SIGN_IN_LIMIT', `${addressOf(c)} ${email}`);

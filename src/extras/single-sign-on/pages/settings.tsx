@@ -1,30 +1,19 @@
 import * as v from 'valibot';
-import { invalid } from '../../core/platform/errors.ts';
-import { emailForm, Line } from '../../core/platform/fields.ts';
-import { type Context, seeOther } from '../../core/platform/http/context.ts';
-import { type Role, roles } from '../../core/platform/roles.ts';
-import { recordFor, recordName, textsAt } from '../../extras/single-sign-on/dns.ts';
-import { proof } from '../../extras/single-sign-on/domain-checks.ts';
-import {
-  findProvider,
-  findSingleSignOn,
-  maxDomains,
-  saveSingleSignOn,
-} from '../../extras/single-sign-on/single-sign-on.ts';
-import { LinkButton, roleNames } from '../../ui/buttons.tsx';
-import { choice, FormPanel, handles, line } from '../../ui/fields.tsx';
-import type { Offered } from '../../ui/forms.tsx';
-import { page } from '../../ui/layout.tsx';
-import { Copyable, Facts, Panel, State } from '../../ui/parts.tsx';
-import { done } from '../../ui/submit.ts';
-import { Day } from '../../ui/time.tsx';
-import {
-  begin,
-  redirectUri,
-  settingsPath,
-  tested,
-  textsInWords,
-} from '../sign-in/single-sign-on.tsx';
+import { invalid } from '../../../core/platform/errors.ts';
+import { emailForm, Line } from '../../../core/platform/fields.ts';
+import { type Context, seeOther } from '../../../core/platform/http/context.ts';
+import { type Role, roles } from '../../../core/platform/roles.ts';
+import { LinkButton, roleNames } from '../../../ui/buttons.tsx';
+import { choice, FormPanel, handles, line } from '../../../ui/fields.tsx';
+import type { Offered } from '../../../ui/forms.tsx';
+import { page } from '../../../ui/layout.tsx';
+import { Copyable, Facts, Panel, State } from '../../../ui/parts.tsx';
+import { done } from '../../../ui/submit.ts';
+import { Day } from '../../../ui/time.tsx';
+import { recordFor, recordName, textsAt } from '../dns.ts';
+import { proof } from '../domain-checks.ts';
+import { findProvider, findSingleSignOn, maxDomains, saveSingleSignOn } from '../single-sign-on.ts';
+import { begin, redirectUri, settingsPath, tested, textsInWords } from './sign-in.tsx';
 
 /** Settings, Sign-in: how the account's people sign in by its own provider. */
 export async function show(c: Context) {

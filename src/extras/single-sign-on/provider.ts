@@ -7,8 +7,8 @@ import { invalid, Refusal } from '../../core/platform/errors.ts';
 import { Email } from '../../core/platform/fields.ts';
 import { parsedJson } from '../../core/platform/json.ts';
 import { beginningOf } from '../../core/webhooks/deliveries/send/call-once.ts';
-import { eitherWay, shown } from '../../extras/oauth-client.ts';
-import type { Provider } from '../../extras/single-sign-on/single-sign-on.ts';
+import { eitherWay, shown } from '../oauth-client.ts';
+import type { Provider } from './single-sign-on.ts';
 
 /** How long each call of a provider may take, and how much it may return. */
 const timeoutMs = 5_000;

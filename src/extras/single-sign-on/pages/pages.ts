@@ -1,0 +1,23 @@
+import { Hono } from 'hono';
+import { hourMs } from '../../../core/platform/durations.ts';
+import type { App } from '../../../core/platform/http/context.ts';
+import type { Pages } from '../../../ui/added.ts';
+import { limited, role } from '../../../ui/session/rights.ts';
+import { mustUseProvider, providerSessionMs } from '../single-sign-on.ts';
+import * as settings from './settings.tsx';
+import { comeBack, goToProvider, settingsPath } from './sign-in.tsx';
+
+export const pages: Pages = {
+  open: new Hono<App>().get('/sso/:account', comeBack),
+  routes: new Hono<App>()
+    .get('/settings/sign-in', role('admin'), settings.show)
+    .post('/settings/sign-in', role('admin'), limited, settings.save)
+    .get('/settings/sign-in/test', role('admin'), limited, settings.test),
+  tabs: [{ href: settingsPath, name: 'Sign-in' }],
+  signIn: {
+    begin: goToProvider,
+    excluded: mustUseProvider,
+    byLink: 'If your company signs you in, only one admin can use one.',
+    stays: `with single sign-on for ${providerSessionMs / hourMs} hours`,
+  },
+};

@@ -6,10 +6,10 @@ export const rateLimits = {
   TOKEN_1200_LIMIT: { calls: 1200, seconds: 60 },
   TOKEN_2400_LIMIT: { calls: 2400, seconds: 60 },
   TOKEN_6000_LIMIT: { calls: 6000, seconds: 60 },
-  /** Per client address: unrecognised credentials, and wrongly signed calls of a provider's webhook. */
+  /** Per client address: unrecognised credentials; with a connection's id: wrongly signed calls of its provider's webhook. */
   UNKNOWN_LIMIT: { calls: 100, seconds: 60 },
   /** Per client address: calls of providers' webhooks for an unknown connection, or wrongly signed. */
-  RING_LIMIT: { calls: 1000, seconds: 60 },
+  PROVIDER_CALL_LIMIT: { calls: 1000, seconds: 60 },
   /** Per client address: wrong operator keys. */
   OPERATOR_LIMIT: { calls: 100, seconds: 60 },
   /** Per client address: calls of `/health`. */

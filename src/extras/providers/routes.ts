@@ -19,7 +19,7 @@ async function takeCall(c: Context) {
   const id = secretIn(c.req.param('connectionId') ?? '');
   const address = addressOf(c);
   const caller = `${address} ${id.slice(0, idLength)}`;
-  refuseIfOver('RING_LIMIT', address);
+  refuseIfOver('PROVIDER_CALL_LIMIT', address);
   refuseIfOver('UNKNOWN_LIMIT', caller);
   refuseIfOver('TOKEN_LIMIT', id);
   const body = await readBytes(c.req.raw, largestBody);
@@ -28,7 +28,7 @@ async function takeCall(c: Context) {
     return ok(c, 'Pull is due', null);
   }
   await limit(c.env, 'UNKNOWN_LIMIT', caller);
-  await limit(c.env, 'RING_LIMIT', address);
+  await limit(c.env, 'PROVIDER_CALL_LIMIT', address);
   await refuseIfMoved(c.env);
   throw new Refusal({ kind: 'unauthenticated' });
 }

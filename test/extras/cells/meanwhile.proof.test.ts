@@ -203,19 +203,19 @@ it('a provider’s webhook makes no pull due during a move, and then goes elsewh
   );
   const webhook = connectorOf('samsara')?.webhook;
   if (webhook) vi.spyOn(webhook, 'isSigned').mockResolvedValue(true);
-  const ring = async () => {
+  const callAsProvider = async () => {
     const { status, headers } = await call('POST', `/providers/${id}/webhook`, { body: '{}' });
     return [status, headers.get('fleet-cell')];
   };
   await workUntilCopying(us.accountId);
-  expect(await ring()).toEqual([200, null]);
+  expect(await callAsProvider()).toEqual([200, null]);
   expect(await rowsIn('main', 'select due_at from pulls where connection_id = ?1', id)).toEqual([
     { due_at: 9e15 },
   ]);
   await moveTo(us.accountId, there);
-  expect(await ring()).toEqual([421, 'eu']);
+  expect(await callAsProvider()).toEqual([421, 'eu']);
   await removeLeft('main');
-  expect(await ring()).toEqual([421, 'eu']);
+  expect(await callAsProvider()).toEqual([421, 'eu']);
 });
 
 it('after the switch the former cell names the other one to whoever comes', async () => {

@@ -49,8 +49,10 @@ const tripsFail = (reply: () => Response) => {
 };
 const adviceOnTrips = async (id: string) =>
   (await pullStatus(id)).feeds.find(({ feed }) => feed === 'trips')?.problem?.advice;
-const ring = async (id: string, sent: { body?: string; headers?: Record<string, string> } = {}) =>
-  (await call('POST', `/providers/${id}/webhook`, { body: '{}', ...sent })).status;
+const callAsProvider = async (
+  id: string,
+  sent: { body?: string; headers?: Record<string, string> } = {},
+) => (await call('POST', `/providers/${id}/webhook`, { body: '{}', ...sent })).status;
 const secret = 'c2VjcmV0c2VjcmV0';
 const setSecret = (id: string) =>
   operator.put(`/operator/connections/${id}/webhook-secret`, { secret });
@@ -146,31 +148,33 @@ it('tells of what may pass by itself only after a while', async () => {
   expect(await sent()).toMatchObject([{ subject: 'Acme Trucking is incomplete', text }]);
 });
 
-it("is pulled at once when Samsara's webhook rings with its signature", async () => {
+it("is pulled at once when Samsara's webhook calls with its signature", async () => {
   const id = await connected([2]);
   const isSigned =
     connector.webhook && vi.spyOn(connector.webhook, 'isSigned').mockResolvedValue(false);
   brakes();
   const before = eventsAsked();
   isSigned?.mockResolvedValue(true);
-  expect(await ring(id)).toBe(401); // there is no secret yet
+  expect(await callAsProvider(id)).toBe(401); // there is no secret yet
   await setSecret(id);
-  expect([await ring(tale.us.connection.id), await ring('x')]).toEqual([401, 401]);
+  expect([await callAsProvider(tale.us.connection.id), await callAsProvider('x')]).toEqual([
+    401, 401,
+  ]);
   isSigned?.mockResolvedValue(false);
-  expect(await ring(id)).toBe(401);
+  expect(await callAsProvider(id)).toBe(401);
   const body = new TextEncoder().encode('{}');
   expect(isSigned).toHaveBeenLastCalledWith(expect.any(Headers), body, secret);
   expect(eventsAsked()).toBe(before);
   isSigned?.mockResolvedValue(true);
-  expect(await ring(id, { body: 'x'.repeat(1024 * 1024 + 1) })).toBe(413);
-  expect(await ring(id)).toBe(200);
+  expect(await callAsProvider(id, { body: 'x'.repeat(1024 * 1024 + 1) })).toBe(413);
+  expect(await callAsProvider(id)).toBe(200);
   await arrived(1);
   // The next pull is asked for at most once in two seconds.
   await rows('update pulls set claimed_until = 9e15, due_at = 9e15'); // so that nothing is pulled meanwhile
-  await ring(id);
+  await callAsProvider(id);
   const asked = await pullColumn(id, 'due_at');
   expect(asked).toBeLessThan(9e15);
-  await ring(id);
+  await callAsProvider(id);
   expect(await pullColumn(id, 'due_at')).toBe(asked);
 });
 
@@ -215,20 +219,20 @@ it.each([
 
 it.each([
   ['UNKNOWN_LIMIT', 401],
-  ['RING_LIMIT', 429],
+  ['PROVIDER_CALL_LIMIT', 429],
 ] as const)(
   'counts wrong calls by connection and, more of them, by address: %s',
   async (name, others) => {
     const headers = { 'cf-connecting-ip': `198.51.100.${others - 400}` };
     const { id } = tale.us.connection;
     const limit = vi.spyOn(env[name], 'limit').mockImplementation(async ({ key }) => ({
-      success: !key.endsWith(name === 'RING_LIMIT' ? headers['cf-connecting-ip'] : id),
+      success: !key.endsWith(name === 'PROVIDER_CALL_LIMIT' ? headers['cf-connecting-ip'] : id),
     }));
-    expect(await ring(id, { headers })).toBe(429);
+    expect(await callAsProvider(id, { headers })).toBe(429);
     limit.mockClear();
-    expect(await ring(id, { headers })).toBe(429);
+    expect(await callAsProvider(id, { headers })).toBe(429);
     expect(limit).not.toHaveBeenCalled();
-    expect(await ring(crypto.randomUUID(), { headers })).toBe(others);
+    expect(await callAsProvider(crypto.randomUUID(), { headers })).toBe(others);
     expect((await as('fds_unknown', headers).get('/connections')).status).toBe(401);
   },
 );
@@ -269,13 +273,13 @@ it('limits how often its webhook is called, though the calls are signed', async 
   const id = await connected();
   await setSecret(id);
   if (connector.webhook) vi.spyOn(connector.webhook, 'isSigned').mockResolvedValue(true);
-  expect(await ring(id)).toBe(200);
+  expect(await callAsProvider(id)).toBe(200);
   const limit = vi
     .spyOn(env.TOKEN_LIMIT, 'limit')
     .mockImplementation(async ({ key }) => ({ success: !key.includes(id) }));
-  expect(await ring(id)).toBe(429);
+  expect(await callAsProvider(id)).toBe(429);
   limit.mockClear();
-  expect([await ring(id), limit.mock.calls]).toEqual([429, []]); // nor is the body read again
+  expect([await callAsProvider(id), limit.mock.calls]).toEqual([429, []]); // nor is the body read again
 });
 
 it('works for a connection in one run only, and in another once that is lost', async () => {

@@ -7,7 +7,8 @@ import {
   suspendToDelete,
 } from '../../core/accounts/accounts.ts';
 import { audit } from '../../core/accounts/audit/write.ts';
-import { forgetTokens, revokeKeysOf } from '../../core/accounts/tokens/service.ts';
+import { forgetTokens } from '../../core/accounts/tokens/known.ts';
+import { revokeKeysOf } from '../../core/accounts/tokens/service.ts';
 import { recordChange } from '../../core/fleet/record-changes.ts';
 import { deleteDriverRow, takeConnection } from '../../core/fleet/remove.ts';
 import { type Database, excluded } from '../../core/platform/db/database.ts';

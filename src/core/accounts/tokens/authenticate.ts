@@ -12,7 +12,7 @@ import { type Limiter, rateLimits } from '../../platform/rate-limits.ts';
 import { remembered } from '../../platform/remembered.ts';
 import { refuseIfMoved } from '../accounts.ts';
 import { hashToken, isRecognised, isWellFormed, type Scope } from './format.ts';
-import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './service.ts';
+import { findToken, isUseDue, KnownToken, recordUse, type TokenCaller } from './known.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {

@@ -1,5 +1,4 @@
 import { and, desc, eq, getTableColumns, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm';
-import * as v from 'valibot';
 import { config } from '../../platform/config.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../../platform/db/cursor.ts';
 import {
@@ -12,36 +11,15 @@ import {
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { newId } from '../../platform/db/ids.ts';
 import { untilChecksLapse } from '../../platform/db/reads.ts';
-import { accounts, connections, tokens } from '../../platform/db/schema/accounts.ts';
+import { connections, tokens } from '../../platform/db/schema/accounts.ts';
 import { openDatabase } from '../../platform/db/system.ts';
-import { hourMs } from '../../platform/durations.ts';
 import { invalid } from '../../platform/errors.ts';
-import { TextLists } from '../../platform/fields.ts';
-import { inTime } from '../../platform/in-time.ts';
-import { fault } from '../../platform/log.ts';
 import { audit, creatorOfToken } from '../audit/write.ts';
 import { generateToken, hashToken, type Scope } from './format.ts';
+import { forgetTokens, storeInKv } from './known.ts';
 
 /** A credential without its value. Times are milliseconds since 1970. */
 export type Token = Omit<typeof tokens.$inferSelect, 'hash' | 'accountId'>;
-
-/** What KV holds under a credential's hash. Only an ingest key has a connection. */
-export const KnownToken = v.object({
-  id: v.string(),
-  accountId: v.string(),
-  readOnly: v.optional(v.boolean()),
-  connectionIds: v.optional(v.array(v.string())),
-  expiresAt: v.optional(v.number()),
-  connection: v.optional(
-    v.object({
-      connectionId: v.string(),
-      provider: v.string(),
-      tSP: v.string(),
-      incidentTypeMap: v.optional(TextLists),
-    }),
-  ),
-});
-export type KnownToken = v.InferOutput<typeof KnownToken>;
 
 /** A new credential: an API token, or with a connection an ingest key. */
 export type NewToken = {
@@ -213,50 +191,6 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
   return token;
 }
 
-/** Looks up a credential by its hash in D1. Undefined if unknown, revoked or expired. */
-export async function findToken(env: Env, hash: string): Promise<KnownToken | undefined> {
-  const now = Date.now();
-  const db = openDatabase(env);
-  const [row] = await transaction(
-    db,
-    db
-      .select({
-        id: tokens.id,
-        accountId: tokens.accountId,
-        readOnly: tokens.readOnly,
-        connectionIds: tokens.connectionIds,
-        expiresAt: tokens.expiresAt,
-        connection: {
-          connectionId: sql<string>`${connections.id}`.as('connection_id'),
-          provider: connections.provider,
-          tSP: connections.tsp,
-          incidentTypeMap: connections.incidentTypeMap,
-        },
-      })
-      .from(tokens)
-      .innerJoin(accounts, eq(accounts.id, tokens.accountId))
-      .leftJoin(connections, eq(connections.id, tokens.connectionId))
-      .where(and(eq(tokens.hash, hash), isNull(tokens.revokedAt))),
-  );
-  if (!row || (row.expiresAt && row.expiresAt <= now)) return undefined;
-  const { id, accountId, readOnly, connection } = row;
-  const [connectionIds, expiresAt] = [row.connectionIds ?? undefined, row.expiresAt ?? undefined];
-  const known: KnownToken = { id, accountId, readOnly, connectionIds, expiresAt };
-  if (!connection) return known;
-  const incidentTypeMap = connection.incidentTypeMap ?? undefined;
-  return { ...known, connection: { ...connection, incidentTypeMap } };
-}
-
-async function storeInKv(env: Env, hash: string): Promise<void> {
-  const known = await findToken(env, hash);
-  const expiration = known?.expiresAt && Math.ceil(known.expiresAt / 1000);
-  // KV refuses an expiry less than a minute away; such a token is not stored there.
-  if (known && (!expiration || expiration > Date.now() / 1000 + 61))
-    await bestEffort(() =>
-      env.TOKENS.put(hash, JSON.stringify(known), expiration ? { expiration } : {}),
-    );
-}
-
 /** Updates KV for a connection's ingest keys after the connection has changed. */
 export async function refreshIngestKeys(
   env: Env,
@@ -265,38 +199,6 @@ export async function refreshIngestKeys(
 ): Promise<void> {
   const rows = await asCaller(env, caller, (db) => selectKeys(db, connectionId));
   await Promise.all(rows.map(({ hash }) => storeInKv(env, hash)));
-}
-
-/** Deletes credentials from KV by their hashes. May fail: D1 refuses them in any case. */
-export const forgetTokens = async (env: Env, hashes: string[]): Promise<void> => {
-  await Promise.all(hashes.map((hash) => bestEffort(() => env.TOKENS.delete(hash))));
-};
-
-export type TokenCaller = Extract<Caller, { tokenId: string }>;
-
-/** Whether the last recorded use is an hour old. */
-export const isUseDue = ({ check }: TokenCaller): boolean =>
-  check !== undefined && check.lastUsedAt <= Date.now() - hourMs;
-
-/** Records that a credential was used, at most once an hour. Call it off the request's path. */
-export async function recordUse(env: Env, caller: TokenCaller): Promise<void> {
-  const now = Date.now();
-  const db = openDatabase(env);
-  const isDue = or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, now - hourMs));
-  await transaction(
-    db,
-    db
-      .update(tokens)
-      .set({ lastUsedAt: now })
-      .where(and(eq(tokens.id, caller.tokenId), isDue)),
-  );
-}
-
-/** KV is a cache: D1 has the truth. It allows one write per key and second, hence the retry. */
-async function bestEffort(write: () => Promise<void>): Promise<void> {
-  await inTime(write())
-    .catch(() => scheduler.wait(1_100).then(() => inTime(write())))
-    .catch(() => fault('warn', 'KV refused a write', {}));
 }
 
 const tokensPerChunk = 100;

@@ -133,11 +133,11 @@ it('a backup can be restored, and a rehearsal says what is missing', async () =>
 
 /** Copies what the local bucket in a folder has of ours into another, and returns its keys. */
 function copyBucket(from: string, to: string): string[] {
-  const all = readdirSync(from, { recursive: true, withFileTypes: true });
-  const paths = all
-    .filter((entry) => entry.isFile() && entry.parentPath.includes('v3/r2/'))
-    .map((entry) => join(entry.parentPath, entry.name));
-  const objects = paths
+  const inBucket = () =>
+    readdirSync(from, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.parentPath.includes('v3/r2/'))
+      .map((entry) => join(entry.parentPath, entry.name));
+  const objects = inBucket()
     .filter((path) => path.endsWith('.sqlite'))
     .flatMap((path) => {
       const database = new DatabaseSync(path, { readOnly: true });
@@ -148,6 +148,7 @@ function copyBucket(from: string, to: string): string[] {
       database.close();
       return rows.filter(({ key }) => String(key).includes(us.accountId));
     });
+  const paths = inBucket(); // after the catalog, whose newest object may have just come
   for (const { key, blob } of objects) {
     const target = join(to, String(key));
     mkdirSync(dirname(target), { recursive: true });

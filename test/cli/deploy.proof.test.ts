@@ -1,3 +1,4 @@
+// More than 15 s: eight deploys, each with wrangler.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Context, Hono } from 'hono';

@@ -1,3 +1,4 @@
+// More than 15 s: compiles and lints copies of the project.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,

@@ -1,3 +1,4 @@
+// More than 15 s: each command is a process.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

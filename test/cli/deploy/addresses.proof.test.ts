@@ -1,3 +1,4 @@
+// More than 15 s: a deploy for each address, with wrangler.
 import { Hono } from 'hono';
 import { addressesOf, attach, giveUp, originOf } from '../../../src/cli/deploy/addresses.ts';
 import { planOf } from '../../../src/cli/deploy/plan.ts';

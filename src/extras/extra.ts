@@ -38,7 +38,7 @@ export type Extra = {
   /** What the cron does itself each minute. */
   starters?: Starters;
   /** Jobs, of which each says what bounds it, as in `src/operator/jobs.ts`. */
-  jobs?: Jobs;
+  jobs?: Jobs | ((declared: Declared) => Jobs);
   /** Its tables, by the column that leads to an account: see `src/operator/deletion/owners.ts`. */
   tables?: SQLiteColumn[];
   /** What it does when an account, a connection or a driver is deleted, besides its tables' rows of an account. */
@@ -76,6 +76,8 @@ export type Extra = {
     added?: (db: Database, caller: Caller) => Statements;
     changed?: (db: Database, caller: Caller, userId: string) => Statements;
   };
+  /** SQL for whether a day since 1970 of an account's records may go to the archive; undefined if any may. */
+  mayArchive?: (kind: string, accountId: SQL, day: SQL) => SQL | undefined;
   /** SQL for whether nobody is notified of accidents of the connection `c`. */
   isUncovered?: (env: Env) => SQL;
   /** SQL for whether its accidents are expected, so that this is a problem. */
@@ -94,6 +96,9 @@ export type Extra = {
   /** The columns that it encrypts of each table, with the id that they are bound to. */
   encrypted?: Encrypted[];
 };
+
+/** What the extras declare of one thing, those that have it. */
+export type Declared = <Part extends keyof Extra>(part: Part) => NonNullable<Extra[Part]>[];
 
 export type StatementsOf = (db: Database, id: string) => Statements;
 

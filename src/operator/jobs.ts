@@ -41,5 +41,8 @@ export const jobs: Jobs = {
   're-encrypt': { run: reEncrypt },
   /** A row of each account, all at once. */
   'note the size of the database': { run: recordSize },
-  ...Object.assign({}, ...declared('jobs')),
+  ...Object.assign(
+    {},
+    ...declared('jobs').map((jobs) => (typeof jobs === 'function' ? jobs(declared) : jobs)),
+  ),
 };

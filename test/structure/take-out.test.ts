@@ -47,6 +47,7 @@ it('an extra is taken out by deleting its folder, migration and guide, and at mo
     expect(one.printed).toBe('');
   }
   expect(brokenTables(copy)).toEqual([]);
+  expect(goneTables(copy)).toEqual([]);
 }, 600_000);
 
 /** Deletes an extra, and the lines elsewhere that import from it or list what they import. Returns how many those are. */
@@ -109,4 +110,23 @@ function brokenTables(copy: string): string[] {
       return [`${name}: ${error}`];
     }
   });
+}
+
+const tablesIn = (folder: string): string[] =>
+  globSync('migrations/*.sql', { cwd: folder }).flatMap((name) =>
+    [
+      ...readFileSync(join(folder, name), 'utf8').matchAll(/^create (?:virtual )?table (\w+)/gm),
+    ].map(([, table = '']) => table),
+  );
+
+/** What is left that names a table which is gone, in raw SQL. */
+function goneTables(copy: string): string[] {
+  const gone = tablesIn(root).filter((table) => !tablesIn(copy).includes(table));
+  const names = new RegExp(`\\b(?:from|join|into|update) (?:${gone.join('|')})\\b[^'.]`);
+  return globSync('src/**/*.{ts,tsx}', { cwd: copy }).flatMap((file) =>
+    readFileSync(join(copy, file), 'utf8')
+      .split('\n')
+      .filter((line) => names.test(line) && !/^\s*(?:\/\/|\/?\*|import)/.test(line))
+      .map((line) => `${file}: ${line.trim()}`),
+  );
 }

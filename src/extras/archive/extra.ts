@@ -10,10 +10,12 @@ import { archivedDays } from './tables.ts';
 export const extra: Extra = {
   handlers,
   reads: { readPage: readAcross, findItem: findAcross },
-  jobs: {
+  jobs: (declared) => ({
     /** 1,000 records a statement, 6 MB a file; a day of 20 accounts that chance chooses; the records of a day. */
-    archive: { run: archive },
-  },
+    archive: {
+      run: (env, now, budget) => archive(env, now, budget, declared('mayArchive')),
+    },
+  }),
   tables: [archivedDays.accountId],
   deletion: {
     account: {

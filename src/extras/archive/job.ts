@@ -1,4 +1,4 @@
-import { inArray, sql } from 'drizzle-orm';
+import { and, inArray, sql } from 'drizzle-orm';
 import type { ArchiveKind } from '../../core/fleet/lists/list.ts';
 import { archiveKinds } from '../../core/fleet/lists/registry.ts';
 import { keptMs, recordArchived } from '../../core/fleet/record-changes.ts';
@@ -14,6 +14,7 @@ import { type Budget, inSteps, isLeft, newBudget } from '../../core/platform/job
 import type { Lease } from '../../core/platform/jobs/lease.ts';
 import { fault } from '../../core/platform/log.ts';
 import { partsOf } from '../../core/platform/parts.ts';
+import type { Extra } from '../extra.ts';
 import { type ArchivedRow, isSame, newerOf, placeOf } from './archived.ts';
 import { dayOf, type Folder, firstHotDay, type Part } from './bucket.ts';
 import { catalogued, inArchive, putEntry } from './catalog.ts';
@@ -35,16 +36,26 @@ const accountsAtATime = 20;
 /** How many rows one statement reads or deletes: some tens of milliseconds of D1's time. */
 const rowsPerStatement = 1000;
 
-/** Archives days that are no longer hot, in rounds: of each account the oldest. Retries on the next run. */
-export async function archive(env: Env, now = Date.now(), budget = newBudget()): Promise<void> {
+/**
+ * Archives days that are no longer hot, in rounds: of each account the oldest. Retries on the next run. `conditions` are
+ * those of other extras.
+ */
+export async function archive(
+  env: Env,
+  now = Date.now(),
+  budget = newBudget(),
+  conditions: NonNullable<Extra['mayArchive']>[] = [],
+): Promise<void> {
   const bucket = bucketOf(env);
   const before = firstHotDay(env, now) * dayMs;
   if (!bucket || before === -Infinity) return;
-  if ((await daysToMove(bucket, openDatabase(env), before, [])).length === 0) return;
+  const toMove = (db: Database, failed: string[]) =>
+    daysToMove(bucket, db, before, failed, conditions);
+  if ((await toMove(openDatabase(env), [])).length === 0) return;
   await inArchive(env, async (lease) => {
     const failed: string[] = [];
     for (;;) {
-      const days = await daysToMove(bucket, lease.db, before, failed);
+      const days = await toMove(lease.db, failed);
       if (days.length === 0) return;
       for (const folder of days) {
         if (!isLeft(budget)) return;
@@ -58,19 +69,19 @@ export async function archive(env: Env, now = Date.now(), budget = newBudget()):
   });
 }
 
-/**
- * For each kind, the oldest day of some accounts, chosen at random, so that none waits for others. The overview counts a
- * day of events first.
- */
+/** For each kind, the oldest day of some accounts, chosen at random, so that none waits for others. */
 async function daysToMove(
   bucket: R2Bucket,
   db: Database,
   before: number,
   failed: string[],
+  conditions: NonNullable<Extra['mayArchive']>[],
 ): Promise<Folder[]> {
   const found: Folder[] = [];
   for (const kind of archiveKinds) {
     const order = orderOf(kind);
+    const [accountId, day] = [sql`accountId`, sql`oldest / ${int(dayMs)}`];
+    const may = conditions.map((of) => of(kind.name, accountId, day));
     // Raw: in a table known only at run time.
     const select = db.all<{ connectionId: string; accountId: string; oldest: number }>(sql`
       select connectionId, accountId, min(oldest) as oldest from (
@@ -79,8 +90,7 @@ async function daysToMove(
         from connections c where ${kind.name} || id not in ${jsonList(failed)}
           and not exists (select 1 from deletions d where d.id in (c.id, c.account_id))
           and ${ofActiveAccount(sql`c.account_id`)})
-      where oldest < ${before} and (${kind.name} <> 'safety-events' or not exists (
-        select 1 from event_counts_due m where m.account_id = accountId and m.day = oldest / ${int(dayMs)}))
+      where ${and(sql`oldest < ${before}`, ...may)}
       group by accountId order by random() limit ${accountsAtATime}`);
     for (const { oldest: time, ...owner } of await transaction(db, select))
       found.push({ bucket, kind, day: { kind: kind.name, ...owner, day: dayOf(time) } });

@@ -1,12 +1,13 @@
 // Needs: archive, search
 import type { Extra } from '../extra.ts';
-import { countEvents, countsAreDue, removeMarks } from './job.ts';
+import { countEvents, countsAreDue, isCounted, removeMarks } from './job.ts';
 import { pages } from './pages/pages.ts';
 import { eventsOn } from './read.ts';
 import { eventCounting, eventCounts, eventCountsDue } from './tables.ts';
 
 export const extra: Extra = {
   eventsOn,
+  mayArchive: isCounted,
   pages,
   jobs: {
     /** A step counts the events of an hour, 10,000 at most; 20 accounts take turns. */

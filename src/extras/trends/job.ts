@@ -97,3 +97,10 @@ function forgetOld(db: Database, accountId: string, now: number) {
 /** The statement that removes the marks of an account. */
 export const removeMarks = (db: Database, accountId: string) =>
   db.delete(eventCountsDue).where(eq(eventCountsDue.accountId, accountId));
+
+/** A day of events is counted before it is archived. */
+export const isCounted = (kind: string, accountId: SQL, day: SQL): SQL | undefined =>
+  kind === 'safety-events'
+    ? sql`not exists (
+        select 1 from event_counts_due m where m.account_id = ${accountId} and m.day = ${day})`
+    : undefined;

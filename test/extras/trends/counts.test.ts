@@ -4,9 +4,9 @@ import { transaction } from '../../../src/core/platform/db/database.ts';
 import { openDatabase } from '../../../src/core/platform/db/system.ts';
 import { hourMs } from '../../../src/core/platform/durations.ts';
 import { newBudget, within } from '../../../src/core/platform/jobs/budget.ts';
-import { archive } from '../../../src/extras/archive/job.ts';
 import { countEvents } from '../../../src/extras/trends/job.ts';
 import { recountLive } from '../../../src/extras/trends/recount.ts';
+import { jobs } from '../../../src/operator/jobs.ts';
 import { listenToLog } from '../../support/log.ts';
 import { driver, safetyEvent, vehicle } from '../../support/records.ts';
 import { addRows, rows, value } from '../../support/rows.ts';
@@ -198,12 +198,13 @@ it('a day is counted before it moves to the archive, and keeps its counts there'
     safetyEvent({ sourceId: 'e', vehicle: 'v0', startedAt }),
   );
   const hot = () => rows('select 1 from safety_events where account_id = ?1', us.accountId);
-  await archive(env);
+  const archive = () => jobs.archive?.run(env, Date.now(), newBudget());
+  await archive();
   expect(await hot()).toHaveLength(1);
   await countEvents(env);
   const before = await counted(us, 24);
   expect(before).toHaveLength(1);
-  await archive(env);
+  await archive();
   expect(await hot()).toEqual([]);
   const due = () => rows('select * from event_counts_due where account_id = ?1', us.accountId);
   expect(await due()).toEqual([]);

@@ -64,7 +64,7 @@ export const HandlingPanel = ({ accident, people }: { accident: Accident; people
       <Facts
         facts={[
           ['Assigned to', assignedTo],
-          ['Note', note],
+          ['Note', note !== (closed ?? acknowledged)?.note && note],
           ['Acknowledged', acknowledged && <By handled={acknowledged} />],
           ['Closed', closed && <By handled={closed} />],
         ]}

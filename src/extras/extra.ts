@@ -63,7 +63,7 @@ export type Extra = {
   handlers?: { [operation: string]: (asked: never) => Promise<unknown> };
   /** What the ids in paths of these operations identify, by the list that begins the path. */
   owners?: { [list: string]: Owner };
-  /** Adds a connection that an operator wants, with what to tell them, if the input is for it: the first extra does. */
+  /** Adds a connection that an operator wants, with a message for them, if the input is for it: the first extra does. */
   connect?: (
     env: Env,
     caller: Caller,

@@ -19,8 +19,8 @@ export const formsOnce = createMiddleware<App>(async (c, next) => {
 });
 
 /**
- * Handles a form, which takes effect once: see `asCaller`. Whoever sends it again, in whatever isolate and within an
- * hour, is told so, and led to its `result`.
+ * Handles a form, which takes effect once: see `asCaller`. If it is sent again within an hour, in whatever isolate,
+ * the page says so, and leads to its `result`.
  */
 export async function submitOnce(
   c: Context,

@@ -36,7 +36,7 @@ export function newestOf(records: Accepted[]): { newest: Accepted[]; warnings: R
   return { newest: [...byKey.values()], warnings };
 }
 
-/** What tells things of a kind apart, and what a new version may correct; for any other kind, nothing does. */
+/** By which fields things of a kind differ, and which a new version may correct; other kinds have none. */
 const identifying: { [K in Kind]?: { always: string[]; mayChange: string[] } } = {
   driver: { always: ['email', 'licenseNumber'], mayChange: ['name'] },
   vehicle: { always: ['vin', 'licensePlate'], mayChange: ['name'] },

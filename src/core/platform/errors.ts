@@ -23,7 +23,7 @@ export type Failure =
   | { kind: 'moved'; cells: string[] } // the account may be in one of these cells, to which a router passes the request on
   | { kind: 'unhealthy'; message: string; retryAfter: number; data: object };
 
-/** What people are told of a quota that is used up. */
+/** How messages name a quota that is used up. */
 export const overQuota = (quota: string): string =>
   quota === 'database'
     ? 'Storage is nearly full, and takes no records of this account for now'

@@ -65,7 +65,7 @@ type Shape = { type: string; entries?: { [name: string]: Shape }; wrapped?: Shap
 export const isObject = (input: unknown): input is { [name: string]: unknown } =>
   typeof input === 'object' && input !== null && !Array.isArray(input);
 
-/** `input` without what is unknown, of which it tells `refuse`, and what is as if absent. */
+/** `input` without what is unknown, which is passed to `refuse`, and what counts as absent. */
 function tidied(
   { entries, wrapped }: Shape,
   input: unknown,

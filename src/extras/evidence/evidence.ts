@@ -147,8 +147,8 @@ export function addEvidence(
 }
 
 /**
- * The statement that keeps of files, given as a JSON list of ids, no more than tells them when a record links to them
- * again: their identity, and the checksum of what was stored.
+ * The statement that deletes all but the identity and checksum of files, given as a JSON list of ids: so they are
+ * recognised when a record links to them again.
  */
 export const forget = (db: Database, ids: SQL) =>
   db

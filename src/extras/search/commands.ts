@@ -18,7 +18,7 @@ export async function oneMeant(
     throw new ApiError(
       `${others.length + 1} ${kind}s are called that; give the id of one: ${inWords([one, ...others])}`,
     );
-  const like = found.length > 0 ? `The nearest are: ${inWords(found)}` : 'No name is like it';
+  const like = found.length > 0 ? `The nearest are: ${inWords(found)}` : 'No name is similar';
   throw new ApiError(`There is no ${kind} with this name${ways[kind]} id. ${like}`);
 }
 

@@ -80,7 +80,7 @@ it('names those that may be meant, or whose names are nearest', async () => {
     `fleet: There is no vehicle with this name, plate, VIN or id. The nearest are: Truck 12, AB-123, Acme (${id})\n`,
   );
   found = [];
-  expect((await why('--driver', 'Nobody')).err).toMatch(/name or id\. No name is like it$/m);
+  expect((await why('--driver', 'Nobody')).err).toMatch(/name or id\. No name is similar$/m);
 });
 
 it('says when nothing came in then, and what came in before', async () => {

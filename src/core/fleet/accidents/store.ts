@@ -95,7 +95,7 @@ const { id, accountId, connectionId, tSP, createdAt, ...changing } = columns;
 const names = (of: { [key: string]: { name: string } }) =>
   Object.values(of).map(({ name }) => name);
 
-/** The statements that store accidents, if all are as they were read. @throws Refusal: `isRace` tells */
+/** The statements that store accidents, if all are as they were read. @throws Refusal: see `isRace` */
 export function storeAccidents(db: Database, all: ToStore[]) {
   const rows = JSON.stringify(all.map(({ after, asRead }) => ({ ...after, asRead })));
   const values = Object.keys(columns).map((key) => sql`r.value->>${sql.raw(`'${key}'`)}`);

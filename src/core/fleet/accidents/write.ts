@@ -5,7 +5,7 @@ import { accidents } from '../../platform/db/schema/fleet.ts';
 import { timestamp } from '../../platform/fields.ts';
 import { type ChangeSource, ifChanged, recordChange } from '../record-changes.ts';
 
-/** The statements that tell of new evidence of an accident. A report that this link leads to is at `page` from now on. */
+/** The statements that record new evidence of an accident as a change. A report that this link leads to is at `page` from now on. */
 export const noteEvidence = (
   db: Database,
   source: ChangeSource,

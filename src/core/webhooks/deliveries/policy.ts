@@ -3,7 +3,7 @@ import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
 export const statuses = ['pending', 'delivered', 'failed', 'cancelled'] as const;
 
-/** When people are told that a receiver has been paused. */
+/** When people are notified that a receiver has been paused. */
 export const pausedAfterMs = 15 * minuteMs;
 
 /** The outcome of a call: `answer` is the first KiB of the response, `reason` explains a failure. */

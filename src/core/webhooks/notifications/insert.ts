@@ -25,7 +25,7 @@ export type NewNotification = {
 
 /**
  * SQL for whether the notification `n` is new, evaluated before events are written: repeats notify once. That of an
- * accident is: whether to tell a level was decided.
+ * accident always is: whether to notify of a level was decided before.
  */
 export const isNew = (type: NotificationType): SQL =>
   type === EVENT

@@ -199,7 +199,7 @@ const Affected = (props: { which: 'vehicle' | 'driver'; span: Span; affected: Af
           look: 'w-full',
           href: ({ id }) => `/portal/${which}s/${id}`,
           cell: ({ name }) => name,
-          // Two of one name are told apart.
+          // Two with the same name differ by this.
           more: ({ name, sourceId }) =>
             affected.filter((one) => one.name === name).length > 1 && <p class="sub">{sourceId}</p>,
         },

@@ -10,7 +10,9 @@ import { readPage } from '../core/platform/db/pages.ts';
 import { type App, by, type Context } from '../core/platform/http/context.ts';
 import type { PortalUser } from '../people/people.ts';
 import type { Excluded } from '../people/sessions.ts';
+import type { FactList } from './parts.tsx';
 import type { IsEnded } from './read/attention.ts';
+import type { Accident } from './read/named-lists.ts';
 
 /** What an extra adds to the portal's pages. It declares it in its `pages`. */
 export type Pages = {
@@ -31,6 +33,10 @@ export type Pages = {
   /** What it adds to the pages of a connection and of a vehicle. */
   connection?: (c: Context, connection: Connection) => Promise<OnConnection>;
   vehicle?: (vehicle: Item<typeof vehicles.list>) => Child;
+  /** What it adds to the page of an event or accident. */
+  record?: (c: Context, record: ShownRecord) => Promise<OnRecord>;
+  /** Its panels among the settings of the account. */
+  account?: (c: Context) => Promise<Child>;
   /** The page of something of its own that has this id. */
   pathOfId?: (env: Env, caller: Caller, id: string) => Promise<string | undefined>;
   /** Finds vehicles and drivers by what is typed into filters. */
@@ -80,10 +86,21 @@ export type OnConnection = {
   below?: Child;
 };
 
+/** An event, or an accident. */
+export type ShownRecord = { id: string; accident?: Accident };
+
+/** What is on its page. */
+export type OnRecord = {
+  /** Above all the rest. */
+  above?: Child;
+  main?: Child;
+  facts?: FactList;
+};
+
 export type Item<L extends List> = ReturnType<L['present']>;
 
 /** Pages of the portal that have forms of extras: see `shown`. */
-type Shows = { [page in 'connection' | 'vehicle']: Show };
+type Shows = { [page in 'connection' | 'vehicle' | 'account']: Show };
 type Show = (c: Context) => Response | Promise<Response>;
 
 declare module 'hono' {

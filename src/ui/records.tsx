@@ -1,11 +1,17 @@
 import { useContext } from 'hono/jsx';
 import { validate as isUuid } from 'uuid';
+import { findItem } from '../core/fleet/find.ts';
 import { Refusal } from '../core/platform/errors.ts';
-import type { Context } from '../core/platform/http/context.ts';
+import { by, type Context, orNotFound } from '../core/platform/http/context.ts';
 import { capital } from '../core/platform/text.ts';
 import { type MapPlace, type MapPoint, PlaceMap, shortPlaceName } from './map.tsx';
 import { type FactList, Facts, Panel } from './parts.tsx';
-import type { NamedEvent, NamedTrip } from './read/named-lists.ts';
+import {
+  type Accident,
+  accidentsWithVehicles,
+  type NamedEvent,
+  type NamedTrip,
+} from './read/named-lists.ts';
 import { PageReader } from './reader.ts';
 import type { Column } from './table.tsx';
 import { spanInWords, Time } from './time.tsx';
@@ -46,6 +52,10 @@ export function idIn(c: Context, name = 'id'): string {
   if (!isUuid(id)) throw new Refusal({ kind: 'not found' });
   return id;
 }
+
+/** The accident in the path. @throws Refusal: not found */
+export const requireAccident = async (c: Context): Promise<Accident> =>
+  orNotFound(await findItem(...by(c), accidentsWithVehicles, idIn(c, 'eventId')));
 
 type Driven = { driverId: string | null; driverName?: string | null | undefined };
 

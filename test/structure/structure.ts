@@ -116,7 +116,6 @@ const namedInPortal = [
   'alerts',
   'changes',
   'delivery-log',
-  'evidence',
   'filters',
   'providers',
   'signing',

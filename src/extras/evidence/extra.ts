@@ -2,6 +2,7 @@
 import type { Extra } from '../extra.ts';
 import { copiesAreDue, copyEvidence, startCopies } from './copy.ts';
 import { evidenceFolder, keepEvidence, pruneJob, restartCopies } from './evidence.ts';
+import { pages } from './pages/pages.ts';
 import { evidenceOfRecords } from './records.ts';
 import { ofConnection, ofDriver, onTrips, pruneEvidence, removeEvidence } from './remove.ts';
 import { evidenceRoutes } from './routes.ts';
@@ -9,6 +10,7 @@ import { evidence, evidenceDays } from './tables.ts';
 
 export const extra: Extra = {
   routes: evidenceRoutes,
+  pages,
   ingest: { evidence: evidenceOfRecords },
   // As its body was parsed.
   changeAccount: async (env, caller, { evidenceDays }: { evidenceDays?: number | null }) => {

@@ -2,8 +2,8 @@ import { findItem } from '../../core/fleet/find.ts';
 import { type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
 import { whoWasNotified } from '../../extras/alerts/notified.ts';
-import { findEvidence } from '../../extras/evidence/evidence.ts';
 import { listAddresses } from '../../people/people.ts';
+import { added } from '../../ui/added.ts';
 import { Icon } from '../../ui/buttons.tsx';
 import { column } from '../../ui/columns.tsx';
 import { page } from '../../ui/layout.tsx';
@@ -15,7 +15,6 @@ import { FullTime, Time } from '../../ui/time.tsx';
 import { NobodyNotified } from '../connections/health.tsx';
 import { WhoWasNotified } from '../events/notified.tsx';
 import { Around, courseOf } from './course.tsx';
-import { EvidencePanel } from './evidence.tsx';
 import { HandlingPanel, handlesAccident } from './handling.tsx';
 import { Levels } from './levels.tsx';
 import { Report } from './report.tsx';
@@ -26,14 +25,16 @@ export const handle = handlesAccident(detail);
 export async function detail(c: Context) {
   const id = idIn(c, 'eventId');
   const caller = c.get('caller');
-  const [stored, files, { recipients: _, isCovered, ...notified }, people] = await Promise.all([
+  const [stored, { recipients: _, isCovered, ...notified }, people] = await Promise.all([
     findItem(c.env, caller, accidentsWithVehicles, id),
-    findEvidence(c.env, caller, id),
     whoWasNotified(c.env, caller, id),
     listAddresses(c.env, caller),
   ]);
   const accident = orNotFound(stored);
-  const { vehicleId, vehicle, connection, events, trip, way } = await courseOf(c, accident);
+  const [{ vehicleId, vehicle, connection, events, trip, way }, more] = await Promise.all([
+    courseOf(c, accident),
+    Promise.all(added(c, 'record').map((part) => part(c, { id, accident }))),
+  ]);
   const name = vehicle?.name ?? (accident.vin || 'Unknown vehicle');
   return page(
     c,
@@ -61,7 +62,7 @@ export async function detail(c: Context) {
       <div class="cols cols-3-2 cols-lead">
         <HandlingPanel {...{ accident, people }} />
         <div class="stack">
-          <EvidencePanel eventId={id} files={files} />
+          {more.map(({ main }) => main)}
           <WhoWasNotified {...notified} isAccident />
           <Around title={`${name} around the accident`} {...{ accident, events, vehicleId }} />
         </div>

@@ -1,28 +1,23 @@
 import type { Child } from 'hono/jsx';
-import { findItem, findReferences } from '../../core/fleet/find.ts';
+import { findReferences } from '../../core/fleet/find.ts';
 import { dayMs, hourMs, minuteMs } from '../../core/platform/durations.ts';
-import { type Context, orNotFound } from '../../core/platform/http/context.ts';
+import type { Context } from '../../core/platform/http/context.ts';
 import { matched, reading } from '../../ui/added.ts';
 import { Panel, Risk } from '../../ui/parts.tsx';
 import {
   type Accident,
-  accidentsWithVehicles,
   eventsWithDrivers,
   type NamedEvent,
   type NamedTrip,
   readWithin,
   tripsWithNames,
 } from '../../ui/read/named-lists.ts';
-import { eventPath, idIn, Speed } from '../../ui/records.tsx';
+import { eventPath, Speed } from '../../ui/records.tsx';
 import { Clock } from '../../ui/time.tsx';
 
 /** How long before and after a moment a vehicle's events are shown, in milliseconds; and how many at most. */
 export const aroundMs = 3 * hourMs;
 export const maxAround = 100;
-
-/** The accident in the path. @throws Refusal: not found */
-export const requireAccident = async (c: Context): Promise<Accident> =>
-  orNotFound(await findItem(c.env, c.get('caller'), accidentsWithVehicles, idIn(c, 'eventId')));
 
 /** The vehicle of an accident, its events around it, its trip, and the way there. */
 export async function courseOf(c: Context, accident: Accident) {

@@ -14,10 +14,9 @@ import { choice, drawn, handles, line } from '../../ui/fields.tsx';
 import { Form, offered } from '../../ui/forms.tsx';
 import { Facts, Panel } from '../../ui/parts.tsx';
 import type { Accident } from '../../ui/read/named-lists.ts';
-import { accidentPath } from '../../ui/records.tsx';
+import { accidentPath, requireAccident } from '../../ui/records.tsx';
 import { done } from '../../ui/submit.ts';
 import { Time } from '../../ui/time.tsx';
-import { requireAccident } from './course.tsx';
 
 const fields = (people: string[] = []) => ({
   assignedTo: {

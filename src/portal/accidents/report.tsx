@@ -3,9 +3,8 @@ import { findReport } from '../../extras/providers/report.ts';
 import { Breakable } from '../../ui/breakable.tsx';
 import { Panel, State } from '../../ui/parts.tsx';
 import type { Accident } from '../../ui/read/named-lists.ts';
-import { accidentPath, reportPath } from '../../ui/records.tsx';
+import { accidentPath, reportPath, requireAccident } from '../../ui/records.tsx';
 import { done } from '../../ui/submit.ts';
-import { requireAccident } from './course.tsx';
 
 /** Opens the report at the provider. */
 export async function openReport(c: Context) {

@@ -1,15 +1,11 @@
-import * as v from 'valibot';
 import { setUnits, type Units } from '../../core/accounts/accounts.ts';
 import { dayMs, hourMs } from '../../core/platform/durations.ts';
-import { invalid } from '../../core/platform/errors.ts';
 import { by, type Context } from '../../core/platform/http/context.ts';
-import { canKeepEvidence, findEvidenceDays, keepEvidence } from '../../extras/evidence/evidence.ts';
-import { EvidenceDays } from '../../extras/evidence/schema.ts';
 import { setPreferences } from '../../people/people.ts';
 import { sessionMs } from '../../people/sessions.ts';
 import { added } from '../../ui/added.ts';
 import { aRole, PostButton } from '../../ui/buttons.tsx';
-import { choice, FormPanel, handles, line } from '../../ui/fields.tsx';
+import { choice, FormPanel, handles } from '../../ui/fields.tsx';
 import { type Offered, offered } from '../../ui/forms.tsx';
 import { browserZoneOf, page } from '../../ui/layout.tsx';
 import { Facts, Panel } from '../../ui/parts.tsx';
@@ -18,12 +14,11 @@ import { zoneName } from '../../ui/time.tsx';
 
 const path = '/portal/settings/account';
 const unitsPath = `${path}/units`;
-const evidencePath = `${path}/evidence`;
 
 /** Settings, Account: the account, and the reader's own settings. */
 export async function show(c: Context) {
   const { user, account, units, look } = c.get('session');
-  const days = await findEvidenceDays(...by(c));
+  const panels = await Promise.all(added(c, 'account').map((panel) => panel(c)));
   const stays = [`${sessionMs / dayMs} days`, ...added(c, 'signIn').map((one) => one.stays)];
   return page(
     c,
@@ -57,21 +52,7 @@ export async function show(c: Context) {
         fields={unitFields}
         stored={{ units }}
       />
-      <FormPanel
-        title="Evidence of accidents"
-        id="evidence"
-        lead={`${days ? `Kept for ${days} days` : 'Not kept'}. ${whatIsKept} Older evidence is deleted; if you stop keeping it, all of it is.`}
-        to={evidencePath}
-        send="Save evidence"
-        weight="plain"
-        hint={
-          canKeepEvidence(c.env)
-            ? ''
-            : 'Not available here: the operator has to add a bucket for files first.'
-        }
-        fields={evidenceFields}
-        stored={{ keep: days ? 'yes' : 'no', days }}
-      />
+      {panels}
       {!look && (
         <Panel title="Your sessions" body="grid gap-3 justify-items-start">
           <p>
@@ -126,36 +107,6 @@ const unitFields = {
     ['imperial', 'Miles'],
   ]),
 };
-
-const whatIsKept =
-  'Videos, photos, reports and telemetry that providers link to are copied when an accident is reported, because the links expire within days.';
-
-const Days = v.pipe(
-  v.string(),
-  v.trim(),
-  v.transform((days) => (days === '' ? null : Number(days))),
-  EvidenceDays,
-);
-const evidenceFields = {
-  keep: choice('Keep evidence', [
-    ['no', 'No, and delete what is stored'],
-    ['yes', 'Yes, the fleets have agreed'],
-  ]),
-  days: line(
-    'For how many days',
-    Days,
-    '30 to 3,650. Fleets see this number before they consent on a connect link.',
-  ),
-};
-
-export const saveEvidence = handles(evidenceFields, show, async (c, { keep, days }) => {
-  if (keep === 'yes' && days === null)
-    throw invalid('Enter a number of days.', [{ field: 'days', message: 'is required' }]);
-  await keepEvidence(c.env, c.get('caller'), keep === 'yes' ? days : null);
-  const said =
-    keep === 'yes' ? `Evidence is kept for ${days} days.` : 'What was kept is being deleted.';
-  return done(c, path, said);
-});
 
 export const save = handles(
   { timeZone: choice('Show times in', [['', ''], ...offered(zones)]) },

@@ -1,17 +1,17 @@
 import { makeZip } from 'client-zip';
 import { useContext } from 'hono/jsx';
-import type { Context } from '../../core/platform/http/context.ts';
-import { capital } from '../../core/platform/text.ts';
-import { findEvidence, openEvidence, openFile } from '../../extras/evidence/evidence.ts';
-import { storedFile } from '../../extras/evidence/http/stored-file.ts';
-import type { EvidenceFile } from '../../extras/evidence/schema.ts';
-import { counted, sizeInWords } from '../../texts/words.ts';
-import { LinkButton } from '../../ui/buttons.tsx';
-import { Panel, State } from '../../ui/parts.tsx';
-import { PageReader } from '../../ui/reader.ts';
-import { accidentPath, idIn } from '../../ui/records.tsx';
-import { Day, Time } from '../../ui/time.tsx';
-import { requireAccident } from './course.tsx';
+import { by, type Context } from '../../../core/platform/http/context.ts';
+import { capital } from '../../../core/platform/text.ts';
+import { counted, sizeInWords } from '../../../texts/words.ts';
+import type { OnRecord, ShownRecord } from '../../../ui/added.ts';
+import { LinkButton } from '../../../ui/buttons.tsx';
+import { Panel, State } from '../../../ui/parts.tsx';
+import { PageReader } from '../../../ui/reader.ts';
+import { accidentPath, idIn, requireAccident } from '../../../ui/records.tsx';
+import { Day, Time } from '../../../ui/time.tsx';
+import { findEvidence, openEvidence, openFile } from '../evidence.ts';
+import { storedFile } from '../http/stored-file.ts';
+import type { EvidenceFile } from '../schema.ts';
 
 const asked = (c: Context) => ({ accidentId: idIn(c, 'eventId'), by: c.get('session').user.id });
 
@@ -46,7 +46,7 @@ export async function downloadAll(c: Context) {
 }
 
 /** What is kept of an accident: to watch, being copied or missed. */
-export const EvidencePanel = ({ eventId, files }: { eventId: string; files: EvidenceFile[] }) => {
+const EvidencePanel = ({ eventId, files }: { eventId: string; files: EvidenceFile[] }) => {
   const [first] = files;
   if (!first) return null;
   const count = (state: EvidenceFile['state']) =>
@@ -124,3 +124,9 @@ const Shown = ({ file: { kind, camera }, src }: { file: EvidenceFile; src: strin
   if (kind === 'photo') return <img class={frame} loading="lazy" src={src} alt={name} />;
   return <LinkButton href={src} name={`Download the ${kind}`} icon="download" />;
 };
+
+/** What it adds to the page of an accident. */
+export async function onRecord(c: Context, { id, accident }: ShownRecord): Promise<OnRecord> {
+  if (!accident) return {};
+  return { main: <EvidencePanel eventId={id} files={await findEvidence(...by(c), id)} /> };
+}

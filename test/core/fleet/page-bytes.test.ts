@@ -2,10 +2,9 @@ import { env } from 'cloudflare:workers';
 import { safetyEvents } from '../../../src/core/fleet/lists/safety-events.ts';
 import { readList } from '../../../src/core/fleet/service.ts';
 import { newId } from '../../../src/core/platform/db/ids.ts';
-import { maxPageBytes } from '../../../src/core/platform/db/pages.ts';
+import { maxPageBytes, readPage } from '../../../src/core/platform/db/pages.ts';
 import { through } from '../../../src/core/platform/db/through.ts';
-import { readAcross } from '../../../src/extras/archive/lists.ts';
-import { insertRecords } from '../../support/archive.ts';
+import { insertRecords } from '../../support/lists.ts';
 import { rows } from '../../support/rows.ts';
 import { allPages, worldBefore } from '../../support/world.ts';
 
@@ -55,7 +54,7 @@ it.each([
         query: { ...query, ...(cursor && { cursor: [cursor] }) },
         descending,
       },
-      readAcross,
+      readPage,
     ),
   );
   for (const { items } of pages) {

@@ -6,9 +6,8 @@ import { readList } from '../../../src/core/fleet/service.ts';
 import { decodePosition, encodePosition } from '../../../src/core/platform/db/cursor.ts';
 import type { Caller } from '../../../src/core/platform/db/guard.ts';
 import { newId } from '../../../src/core/platform/db/ids.ts';
-import { maxScanned } from '../../../src/core/platform/db/pages.ts';
-import { readAcross } from '../../../src/extras/archive/lists.ts';
-import { insertRecords, insertTrips, walk } from '../../support/archive.ts';
+import { maxScanned, readPage } from '../../../src/core/platform/db/pages.ts';
+import { insertRecords, insertTrips, walkPages } from '../../support/lists.ts';
 import { rows } from '../../support/rows.ts';
 import { metered } from '../../support/runtime/meter.ts';
 import { as, invalid, world, worldBefore } from '../../support/world.ts';
@@ -28,7 +27,7 @@ it('a page comes out short where filters let few rows pass, and the next goes on
   const ids = await insertRecords('safety_events', us, seeds);
   const query = { from: ['1970-01-01'], to: ['1970-01-02'], minEventRisk: ['5'] };
   const request = { connectionId: us.connection.id, query };
-  const { items, pages } = await walk(env, caller, safetyEvents.list, request);
+  const { items, pages } = await walkPages(readPage, env, caller, safetyEvents.list, request);
   expect(pages).toEqual([0, 1, 1]);
   expect(items).toMatchObject([{ id: ids[1500] }, { id: ids[2499] }]);
 });
@@ -47,7 +46,7 @@ it('a page of 50 costs a round trip and at most 60 rows, first or deep', async (
       const { env: bindings, cost } = metered();
       const query = { ...filter, ...(cursor && { cursor: [cursor] }) };
       const request = { connectionId: us.connection.id, query };
-      const { items, next } = await readList(bindings, caller, trips.list, request, readAcross);
+      const { items, next } = await readList(bindings, caller, trips.list, request, readPage);
       expect(items).toHaveLength(50);
       expect(cost).toMatchObject({ trips: 1, written: 0 });
       expect(cost.read).toBeLessThanOrEqual(60);
@@ -70,7 +69,7 @@ it('a page over connections costs a few rows for each that is shown or looked th
     const meter = metered();
     const query = { from: time(0), to: time(5000), limit: ['50'], ...narrowing };
     const request = { connectionId: undefined, query, descending: true };
-    const found = await readList(meter.env, caller, safetyEvents.list, request, readAcross);
+    const found = await readList(meter.env, caller, safetyEvents.list, request, readPage);
     return { ...found, ...meter.cost };
   };
   const all = await page({});

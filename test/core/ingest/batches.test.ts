@@ -1,13 +1,8 @@
-import { env } from 'cloudflare:workers';
 import { dayMs } from '../../../src/core/platform/durations.ts';
-import { minHotDays } from '../../../src/core/platform/vars.ts';
-import { newsMs } from '../../../src/core/webhooks/notifications/types.ts';
-import { archive } from '../../../src/extras/archive/job.ts';
 import { signIn } from '../../support/portal.ts';
 import { accident, safetyEvent, trip, vehicle } from '../../support/records.ts';
 import { rows } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
-import { call } from '../../support/world.ts';
 
 const { us, send, register } = story();
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
@@ -69,40 +64,6 @@ describe('a safety event', () => {
     await ingest(vehicle(), old, safetyEvent());
     await ingest(old, safetyEvent({ sourceId: 'older', startedAt: daysAgo(40) }));
     expect(await page()).toContain('2 safety events');
-  });
-
-  it('that is archived notifies nobody when it is sent again', async () => {
-    await register();
-    const archived = safetyEvent({ startedAt: daysAgo(182) });
-    await ingest(vehicle(), archived);
-    await archive(env);
-    const own = 'select 1 from safety_events where account_id = ?1';
-    expect(await rows(own, us.accountId)).toEqual([]);
-    await ingest({
-      ...archived,
-      sourceUpdatedAt: new Date().toISOString(),
-      incidentTypes: ['crash'],
-    });
-    expect(await notified()).toEqual([]);
-    const { data } = await us.lists.get(`/safety-events?from=${daysAgo(183)}&to=${daysAgo(0)}`);
-    expect(data).toMatchObject([{ incidentTypes: ['crash'] }]);
-  });
-
-  it('that may still be news is in D1, with as few hot days as can be', async () => {
-    expect(minHotDays * dayMs).toBeGreaterThanOrEqual(newsMs);
-    await register();
-    const bindings = { ...env, HOT_DAYS: String(minHotDays) as '30' };
-    const headers = { 'x-api-key': us.connection.ingestKey };
-    const again = () =>
-      call('POST', '/ingest', {
-        headers,
-        body: { records: [vehicle(), safetyEvent({ startedAt: daysAgo(6.99) })] },
-        bindings,
-      });
-    await again();
-    await archive(bindings);
-    await again();
-    expect(await notified()).toEqual([0]);
   });
 });
 

@@ -1,13 +1,8 @@
 import { env } from 'cloudflare:workers';
 import { recordId } from '../../../src/core/platform/db/ids.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { connectionActivity } from '../../../src/extras/activity/activity.ts';
-import { archive } from '../../../src/extras/archive/job.ts';
-import { countEvents } from '../../../src/extras/trends/job.ts';
 import { deliveriesOf, makeDue, settled, unattempted } from '../../support/deliveries.ts';
 import { signIn } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
 import { story } from '../../support/story.ts';
 import type { WebhookOut } from '../../support/world.ts';
 
@@ -72,44 +67,5 @@ describe('an event that its provider withdraws', () => {
     expect(
       (await ann.page('/portal')).textAt('section[aria-labelledby=latest-arrivals]')[0],
     ).toMatch(/Withdrawn.*Harsh Braking/);
-    const caller = { accountId: us.accountId, operator: true } as const;
-    const activity = await connectionActivity(env, caller, { limit: 1 });
-    expect(activity.get(us.connection.id)).toMatchObject({ events: 0 });
-  });
-
-  it('once archived stays there, marked, and its day keeps its counts', async () => {
-    const startedAt = new Date(Date.now() - 40 * dayMs).toISOString();
-    await us.send(safetyEvent({ startedAt }));
-    await countEvents(env);
-    await archive(env);
-    const counts = () => rows('select * from event_counts where account_id = ?1', us.accountId);
-    const before = await counts();
-    expect(before).toHaveLength(2);
-    expect((await us.send(withdrawn({ startedAt }))).data).toEqual({
-      accepted: 1,
-      unchanged: 0,
-      rejected: [],
-    });
-    for (const settle of [async () => {}, () => countEvents(env), () => archive(env)]) {
-      await settle();
-      expect(await list('&withdrawn=true')).toHaveLength(1);
-      expect(await list()).toHaveLength(1);
-      expect(await counts()).toEqual(before);
-    }
-    expect(await deliveriesOf(hook.id)).toEqual([]);
-  });
-
-  it('is not counted', async () => {
-    const counted = async () => {
-      await countEvents(env);
-      return value(
-        'select sum(risk_3) from event_counts where account_id = ?1 and hours = 24',
-        us.accountId,
-      );
-    };
-    await us.send(safetyEvent(), safetyEvent({ sourceId: 'other' }));
-    expect(await counted()).toBe(2);
-    await us.send(withdrawn());
-    expect(await counted()).toBe(1);
   });
 });

@@ -1,6 +1,5 @@
 import { env } from 'cloudflare:workers';
 import { newId } from '../../../../src/core/platform/db/ids.ts';
-import { dayMs } from '../../../../src/core/platform/durations.ts';
 import { handle } from '../../../../src/core/webhooks/deliveries/consumer.ts';
 import {
   type ClaimedDelivery,
@@ -8,8 +7,6 @@ import {
 } from '../../../../src/core/webhooks/deliveries/policy.ts';
 import { callsOf } from '../../../../src/core/webhooks/deliveries/send/calls.ts';
 import { sweep } from '../../../../src/core/webhooks/deliveries/sweep.ts';
-import { archive } from '../../../../src/extras/archive/job.ts';
-import { countEvents } from '../../../../src/extras/trends/job.ts';
 import { attempted, claim, makeDue, settled, unattempted } from '../../../support/deliveries.ts';
 import { accident, safetyEvent, vehicle } from '../../../support/records.ts';
 import { addRows, rows } from '../../../support/rows.ts';
@@ -94,28 +91,6 @@ describe('a delivery', () => {
     const sourceUpdatedAt = new Date().toISOString();
     await send(safetyEvent({ sourceUpdatedAt, sourceId: 'e0', incidentTypes: ['Crash'] }));
     await subscribe([us.connection.id]);
-    await makeDue(hook.id);
-    await minute();
-    await attempted(hook.id, 2);
-    const [first, second] = heard.got;
-    expect(second?.body.data).toEqual(first?.body.data);
-  });
-
-  it('has the same payload and request once its event is in the archive', async () => {
-    heard.returns(500);
-    const hook = await register();
-    await happen();
-    const { id } = await attempted(hook.id);
-    const requestOf = async () =>
-      (await operator.get<{ requestId: string }>(`/operator/deliveries/${id}`)).data;
-    const { requestId } = await requestOf();
-    expect(requestId).toEqual(expect.any(String));
-    await countEvents(env); // a day is counted before it is archived
-    await archive(env, Date.now() + 40 * dayMs);
-    expect(await rows('select 1 from safety_events where account_id = ?1', us.accountId)).toEqual(
-      [],
-    );
-    expect(await requestOf()).toMatchObject({ requestId });
     await makeDue(hook.id);
     await minute();
     await attempted(hook.id, 2);

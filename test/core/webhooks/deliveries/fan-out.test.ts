@@ -1,11 +1,7 @@
-import { newId } from '../../../../src/core/platform/db/ids.ts';
 import { othersAreActive } from '../../../../src/core/platform/fair-queue.ts';
-import { handle } from '../../../../src/core/webhooks/deliveries/consumer.ts';
 import { maxNotificationBytes } from '../../../../src/core/webhooks/deliveries/fan-out.ts';
-import { listenToLog } from '../../../support/log.ts';
 import { safetyEvent, vehicle } from '../../../support/records.ts';
-import { addRows, addWebhooks, rows, value } from '../../../support/rows.ts';
-import { metered } from '../../../support/runtime/meter.ts';
+import { rows, value } from '../../../support/rows.ts';
 import { register, worldBefore } from '../../../support/world.ts';
 
 const us = worldBefore(beforeEach);
@@ -34,38 +30,4 @@ it('remembers what remains in rows that can be restored from a backup', async ()
   expect(noted.length).toBeGreaterThan(1);
   for (const { calls: length } of noted) expect(length).toBeLessThan(maxNotificationBytes + 10_000);
   await expect.poll(delivered, { timeout: 30_000 }).toBe(6 * 500);
-});
-
-it('to more webhooks than an invocation has queries for continues at once by a message', async () => {
-  const [webhookIds, id, notifications] = [await addWebhooks(us.accountId, 250), newId(), 300];
-  await rows(
-    `update webhooks set options = '{"filters":{"minEventRisk":5}}' where account_id = ?1`,
-    us.accountId,
-  );
-  await addRows('webhook_connections', webhookIds.length, (i) => ({
-    webhook_id: webhookIds[i],
-    connection_id: us.connection.id,
-    notification_types: 2,
-    filtered: 1,
-  }));
-  await rows(
-    `insert into fan_outs (id, account_id, connection_id, type, notifications, expanded_to, created_at)
-     select ?1, ?2, ?3, 2, json_group_array(json_object('eventId', value, 'level', 0, 'data', json_object('eventRisk', 1))),
-       '', ?4 from json_each(?5)`,
-    ...[
-      id,
-      us.accountId,
-      us.connection.id,
-      Date.now(),
-      JSON.stringify([...Array(notifications).keys()]),
-    ],
-  );
-  const log = listenToLog();
-  const [first, second] = [metered(), metered()];
-  await handle(first.env, { fanOut: id });
-  expect(first.woken).toEqual([{ fanOut: id }]);
-  await handle(second.env, { fanOut: id });
-  expect(second.woken).toEqual([]);
-  expect(log.lines('fault')).toEqual([]);
-  expect(await rows('select id from fan_outs where id = ?1', id)).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { recordId } from '../../../src/core/platform/db/ids.ts';
 import type { Filters } from '../../../src/extras/filters/filters.ts';
 import { settled } from '../../support/deliveries.ts';
 import { signIn } from '../../support/portal.ts';
@@ -113,6 +114,39 @@ it('filters of a webhook that covers all connections are those of a connection t
   expect(heard.got.map(({ body }) => body.data)).toMatchObject([
     { connection: id, notificationLevel: 1 },
   ]);
+});
+
+it('the vehicle that filters look at is decided again at each level of an accident', async () => {
+  const van = vehicle({ sourceId: 'van', groups: ['Vans'] });
+  const vans = await register({ filters: { vehicleGroups: ['Vans'] } });
+  const trucks = await register({ filters: { vehicleGroups: ['Trucks'] } });
+  await send(van, accident());
+  await send(
+    { ...van, status: 'inactive' },
+    vehicle({ sourceId: 'truck', groups: ['Trucks'] }),
+    accident(),
+  );
+  await send(accident({ notificationLevel: 2 }));
+  const levels = (id: string) => rows('select level from deliveries where webhook_id = ?1', id);
+  expect([await levels(vans.id), await levels(trucks.id)]).toEqual([
+    [{ level: 1 }],
+    [{ level: 2 }],
+  ]);
+});
+
+it('an accident of an unknown vehicle passes any group, others only their own', async () => {
+  const [right, wrong] = [
+    await register({ filters: { vehicleGroups: ['van'] } }),
+    await register({ filters: { vehicleGroups: ['other'] } }),
+  ];
+  const notified = async (eventId: string) =>
+    rows('select webhook_id as id from deliveries where event_id = ?1 order by 1', eventId);
+  await send(accident({ sourceId: 'unknown' }));
+  await send(vehicle({ sourceId: 'van', groups: ['van'] }), accident());
+  const idOf = (sourceId: string) => recordId(us.connection.id, 'accident', sourceId);
+  const both = [right.id, wrong.id].toSorted().map((id) => ({ id }));
+  expect(await notified(idOf('unknown'))).toEqual(both);
+  expect(await notified(idOf('crash-1'))).toEqual([{ id: right.id }]);
 });
 
 it('a webhook with filters changes nothing for those beside it', async () => {

@@ -57,12 +57,9 @@ const published: [name: string, text: string][] = [
     'src/cli/bench/RESULTS.md',
     ...globSync(['src/docs/contributing/*.md', 'src/docs/openapi/published/*.json'], { cwd: root }),
   ].map((path): [string, string] => [path, read(path)]),
-  ...globSync(
-    'src/{portal,ui,texts,cli,extras/providers,extras/alerts,core/accounts,operator}/**/*.{ts,tsx}',
-    {
-      cwd: root,
-    },
-  ).map((path): [string, string] => [path, read(path).replace(comments, '')]),
+  ...globSync('src/{portal,ui,texts,cli,extras,core/accounts,operator}/**/*.{ts,tsx}', {
+    cwd: root,
+  }).map((path): [string, string] => [path, read(path).replace(comments, '')]),
 ];
 
 const inOneLine = published.map(([name, text]) => ({ name, text: text.replaceAll(/\s+/g, ' ') }));

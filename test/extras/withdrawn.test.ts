@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { recordId } from '../../src/core/platform/db/ids.ts';
 import { dayMs } from '../../src/core/platform/durations.ts';
 import { connectionActivity } from '../../src/extras/activity/activity.ts';
 import { archive } from '../../src/extras/archive/job.ts';
@@ -17,6 +18,20 @@ const list = async (filter = '') =>
     .data;
 
 describe('an event that its provider withdraws', () => {
+  it('is a change, marked', async () => {
+    await us.send(safetyEvent());
+    await us.send(withdrawn());
+    const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
+    const { data } = await us.api.get<unknown[]>('/changes?kinds=safetyEvent');
+    expect(data).toContainEqual(
+      expect.objectContaining({
+        id,
+        action: 'changed',
+        data: expect.objectContaining({ withdrawn: true }),
+      }),
+    );
+  });
+
   it('is no activity of its connection', async () => {
     await us.send(withdrawn());
     const caller = { accountId: us.accountId, operator: true } as const;

@@ -19,20 +19,11 @@ const list = async (filter = '') =>
     .data;
 
 describe('an event that its provider withdraws', () => {
-  it('stays in the list and the change feed, marked, and a newer version brings it back', async () => {
+  it('stays in the list, marked, and a newer version brings it back', async () => {
     await us.send(safetyEvent(), safetyEvent({ sourceId: 'other' }));
     await us.send(withdrawn());
     expect(await list('&withdrawn=true')).toMatchObject([{ withdrawn: true }]);
     expect(await list('&withdrawn=false')).toHaveLength(1);
-    const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
-    const { data } = await us.api.get<unknown[]>('/changes?kinds=safetyEvent');
-    expect(data).toContainEqual(
-      expect.objectContaining({
-        id,
-        action: 'changed',
-        data: expect.objectContaining({ withdrawn: true }),
-      }),
-    );
     await us.send(safetyEvent());
     expect(await list('&withdrawn=false')).toHaveLength(2);
     await settled(hook.id, 2);

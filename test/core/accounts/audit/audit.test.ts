@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers';
+import { operatorIn } from '../../../../src/core/accounts/accounts.ts';
 import { auditDays, pruneAudit } from '../../../../src/core/accounts/audit/prune.ts';
+import { setReceiverLimits } from '../../../../src/core/webhooks/service.ts';
 import { signIn } from '../../../support/portal.ts';
 import { rows, value } from '../../../support/rows.ts';
 import {
@@ -80,7 +82,7 @@ it('the audit log says which token did what to a webhook, without its path', asy
   const body = webhookBody(us, { url: 'https://hooks.example.com:8443/secret?key=secret' });
   const { data } = await api.post<WebhookOut>('/webhook', body);
   await api.put(`/webhook/${data.id}`, body);
-  await operator.patch(`/operator/webhooks/${data.id}/limits`, { maxInFlight: 3 });
+  await setReceiverLimits(env, operatorIn(us.accountId), data.id, { maxInFlight: 3 });
   await rows('update webhooks set name = ? where id = ?', 'Claims intake', data.id);
   await api.delete(`/webhook/${data.id}`);
   expect(await audited(us)).toEqual([

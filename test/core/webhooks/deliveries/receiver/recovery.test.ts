@@ -19,7 +19,6 @@ import { accident } from '../../../../support/records.ts';
 import { rows } from '../../../../support/rows.ts';
 import { minute } from '../../../../support/service.ts';
 import { story } from '../../../../support/story.ts';
-import { operator } from '../../../../support/world.ts';
 
 const { us, heard, send, register, happen } = story();
 const fail = () => new Response('no', { status: 500 });
@@ -70,12 +69,12 @@ describe('the circuit of a receiver', () => {
     await scheduler.wait(200);
     expect((await deliveriesOf(hook.id)).filter(({ attempts }) => attempts === 0)).toHaveLength(3);
     expect(count(hook.url)).toBe(5);
-    const [shown] = (await operator.get<object[]>(`/operator/accounts/${us.accountId}/webhooks`))
-      .data;
-    expect(shown).toMatchObject({
-      id: hook.id,
-      failures: 5,
-      openUntil: new Date(Number(openUntil)).toISOString(),
+    expect((await us.api.get(`/webhook/${hook.id}?include=state`)).data).toMatchObject({
+      state: {
+        status: 'waiting',
+        failures: 5,
+        nextAttemptAt: new Date(Number(openUntil)).toISOString(),
+      },
     });
     expect(JSON.stringify((await us.api.get('/webhooks')).data)).not.toContain('failures');
   });

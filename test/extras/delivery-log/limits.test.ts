@@ -58,6 +58,11 @@ describe('the limits of a receiver', () => {
   );
 });
 
+it('operators see which webhooks cover all connections', async () => {
+  const { id } = await register({ connectionIds: undefined, allConnections: true });
+  expect(await listed()).toMatchObject([{ id, allConnections: true }]);
+});
+
 it("the webhook's page says in words what its receiver gets", async () => {
   const { id } = await register();
   const { textAt } = await signIn(us);

@@ -35,6 +35,8 @@ export type Pages = {
   vehicle?: (vehicle: Item<typeof vehicles.list>) => Child;
   /** What it adds to the page of an event or accident. */
   record?: (c: Context, record: ShownRecord) => Promise<OnRecord>;
+  /** The people and channels that it notified of an accident. */
+  alerted?: (env: Env, caller: Caller, id: string) => Promise<Alerted[]>;
   /** Its panels among the settings of the account. */
   account?: (c: Context) => Promise<Child>;
   /** The page of something of its own that has this id. */
@@ -86,12 +88,15 @@ export type OnConnection = {
   below?: Child;
 };
 
+/** A person or channel that was notified; `at` is null if that was before it was recorded. */
+export type Alerted = { name: string; isChannel: boolean; at: number | null; isWaiting: boolean };
+
 /** An event, or an accident. */
 export type ShownRecord = { id: string; accident?: Accident };
 
 /** What is on its page. */
 export type OnRecord = {
-  /** Above all the rest. */
+  /** Above all the rest of an accident's page. */
   above?: Child;
   main?: Child;
   facts?: FactList;

@@ -1,7 +1,7 @@
 import { and, eq, exists, isNotNull, sql } from 'drizzle-orm';
 import { alertedOf } from '../../core/fleet/accidents/alerted.ts';
 import type { Database, Results } from '../../core/platform/db/database.ts';
-import type { Caller } from '../../core/platform/db/guard.ts';
+import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { accidents } from '../../core/platform/db/schema/fleet.ts';
 import { portalUsers } from '../../people/tables.ts';
 import { alertChannels, alertMessages } from './tables.ts';
@@ -9,7 +9,11 @@ import { alertChannels, alertMessages } from './tables.ts';
 /** A person or channel that was notified of an accident, and when; `at` is null if that was before it was recorded. */
 export type Alerted = Results<ReturnType<typeof selectAlerted>>[number];
 
-/** The people and channels that were notified of an accident, as far as they still exist. */
+/** The people and channels that were notified of an accident. */
+export const findAlerted = (env: Env, caller: Caller, id: string): Promise<Alerted[]> =>
+  asCaller(env, caller, (db) => selectAlerted(db, caller, id));
+
+/** The statement that finds them, as far as they still exist. */
 export function selectAlerted(db: Database, { accountId }: Caller, id: string) {
   const accident = db
     .select({ alerted: accidents.alerted })

@@ -45,8 +45,13 @@ const selectCovered = (env: Env, db: Database, { accountId }: Caller, id: string
     .from(c)
     .where(and(eq(c.id, id), eq(c.accountId, accountId)));
 
-/** The statement that finds whether anybody is notified of accidents like one. */
-export const selectCoveredOf = (env: Env, db: Database, { accountId }: Caller, id: string) =>
+/** Whether anybody is notified of accidents like one; true without one. */
+export async function isCoveredOf(env: Env, caller: Caller, id: string): Promise<boolean> {
+  const found = await asCaller(env, caller, (db) => selectCoveredOf(env, db, caller, id));
+  return found[0]?.isCovered ?? true;
+}
+
+const selectCoveredOf = (env: Env, db: Database, { accountId }: Caller, id: string) =>
   db
     .select({ isCovered: isCovered(env).mapWith(Boolean) })
     .from(accidents)

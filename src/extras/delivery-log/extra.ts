@@ -1,7 +1,7 @@
 // Needs: filters, search
 import type { Extra } from '../extra.ts';
-import { pathOfId } from './find.ts';
 import { handlers } from './handlers.ts';
+import { pages } from './pages/pages.ts';
 import { deliveryRoutes } from './routes.ts';
 
-export const extra: Extra = { handlers, routes: deliveryRoutes, pages: { pathOfId } };
+export const extra: Extra = { handlers, routes: deliveryRoutes, pages };

@@ -1,19 +1,16 @@
 import { findItem } from '../../core/fleet/find.ts';
 import { type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
-import { whoWasNotified } from '../../extras/alerts/notified.ts';
 import { listAddresses } from '../../people/people.ts';
 import { added } from '../../ui/added.ts';
 import { Icon } from '../../ui/buttons.tsx';
 import { column } from '../../ui/columns.tsx';
 import { page } from '../../ui/layout.tsx';
 import { FullPlace } from '../../ui/map.tsx';
-import { AccidentState, Live, Panel } from '../../ui/parts.tsx';
+import { AccidentState, Panel } from '../../ui/parts.tsx';
 import { accidentsWithVehicles } from '../../ui/read/named-lists.ts';
 import { fact, factsOf, idIn, MapAndFacts, pointsOf, reportPath } from '../../ui/records.tsx';
 import { FullTime, Time } from '../../ui/time.tsx';
-import { NobodyNotified } from '../connections/health.tsx';
-import { WhoWasNotified } from '../events/notified.tsx';
 import { Around, courseOf } from './course.tsx';
 import { HandlingPanel, handlesAccident } from './handling.tsx';
 import { Levels } from './levels.tsx';
@@ -25,9 +22,8 @@ export const handle = handlesAccident(detail);
 export async function detail(c: Context) {
   const id = idIn(c, 'eventId');
   const caller = c.get('caller');
-  const [stored, { recipients: _, isCovered, ...notified }, people] = await Promise.all([
+  const [stored, people] = await Promise.all([
     findItem(c.env, caller, accidentsWithVehicles, id),
-    whoWasNotified(c.env, caller, id),
     listAddresses(c.env, caller),
   ]);
   const accident = orNotFound(stored);
@@ -53,9 +49,7 @@ export async function detail(c: Context) {
       ),
     },
     <>
-      <Live id="covered-now">
-        {!isCovered && !accident.dismissed && !accident.closed && <NobodyNotified />}
-      </Live>
+      {more.map(({ above }) => above)}
       <Panel title="Levels" hidden body="pt-4" live>
         <Levels accident={accident} />
       </Panel>
@@ -63,7 +57,6 @@ export async function detail(c: Context) {
         <HandlingPanel {...{ accident, people }} />
         <div class="stack">
           {more.map(({ main }) => main)}
-          <WhoWasNotified {...notified} isAccident />
           <Around title={`${name} around the accident`} {...{ accident, events, vehicleId }} />
         </div>
         <div class="stack">

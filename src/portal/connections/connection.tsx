@@ -13,6 +13,7 @@ import {
   unmappedWords,
 } from '../../extras/activity/activity.ts';
 import { type CoveredConnection, findCovered } from '../../extras/alerts/coverage.ts';
+import { NobodyNotified } from '../../extras/alerts/pages/coverage.tsx';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import { type PullStatus, pullStatus } from '../../extras/providers/status.ts';
 import { withCell } from '../../people/secrets.ts';
@@ -28,7 +29,7 @@ import { type Column, naming, TablePanel } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
 import { above, pathOf } from './connections.tsx';
 import { Feeds } from './feeds.tsx';
-import { credentialLabel, Health, healthOf, NobodyNotified } from './health.tsx';
+import { credentialLabel, Health, healthOf } from './health.tsx';
 import { Labels } from './labels.tsx';
 import { IngestKeys } from './own.tsx';
 import { PulledProblems } from './problems.tsx';

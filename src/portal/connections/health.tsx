@@ -1,13 +1,11 @@
 import type { Connection } from '../../core/fleet/connections.ts';
 import { capital } from '../../core/platform/text.ts';
-import { uncovered } from '../../extras/alerts/coverage.ts';
 import { adviceFor, type FeedName } from '../../extras/providers/connector.ts';
 import { connectorOf } from '../../extras/providers/registry.ts';
 import type { PullSummary } from '../../extras/providers/status.ts';
 import { percent } from '../../texts/words.ts';
-import { PostButton } from '../../ui/buttons.tsx';
 import type { IconName } from '../../ui/icon-names.ts';
-import { type Mood, Note, State } from '../../ui/parts.tsx';
+import { type Mood, State } from '../../ui/parts.tsx';
 
 /** A connection's health in words. A problem has a note; the most urgent has the highest `urgency`. */
 export type ConnectionHealth = {
@@ -22,14 +20,6 @@ export const Health = ({ health: { mood, word, icon } }: { health: ConnectionHea
   <State mood={mood} {...(icon && { icon })}>
     {word}
   </State>
-);
-
-/** The warning that nobody is notified of its accidents, and a button against it. */
-export const NobodyNotified = ({ ends }: { ends?: string }) => (
-  <Note mood="warn" side={ends && <PostButton to={ends} name="Do not warn again" small />}>
-    {uncovered} Add it to a <a href="/portal/webhooks">webhook</a>, or choose{' '}
-    <a href="/portal/settings/notifications">notifications</a>.
-  </Note>
 );
 
 export const feedWords: { [name in FeedName]: string } = {

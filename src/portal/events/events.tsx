@@ -2,9 +2,7 @@ import { findReferences } from '../../core/fleet/find.ts';
 import { incidentTypes } from '../../core/fleet/incidents/types.ts';
 import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
-import { may } from '../../core/platform/roles.ts';
-import { whoWasNotified } from '../../extras/alerts/notified.ts';
-import { findListed } from '../../ui/added.ts';
+import { added, findListed } from '../../ui/added.ts';
 import { column } from '../../ui/columns.tsx';
 import { nameOf } from '../../ui/filters.tsx';
 import { type Offered, offered } from '../../ui/forms.tsx';
@@ -15,7 +13,6 @@ import { EventState, Facts, Panel, riskOptions } from '../../ui/parts.tsx';
 import { eventsWithDrivers, type NamedEvent } from '../../ui/read/named-lists.ts';
 import { fact, factsOf, idIn, MapPanel, pointsOf, timeIn } from '../../ui/records.tsx';
 import { Clock, FullTime, spanInWords } from '../../ui/time.tsx';
-import { WhoWasNotified } from './notified.tsx';
 
 const types: Offered[] = [['', 'All types'], ...offered(incidentTypes)];
 
@@ -67,12 +64,11 @@ export const list = recordPage(events);
 export const file = recordFile(events);
 
 export async function detail(c: Context) {
-  const [stored, { recipients, ...notified }] = await Promise.all([
-    findListed(c, safetyEvents.list, idIn(c), timeIn(c)),
-    whoWasNotified(...by(c), idIn(c)),
+  const event = orNotFound(await findListed(c, safetyEvents.list, idIn(c), timeIn(c)));
+  const [{ connection, driver, trip }, more] = await Promise.all([
+    findReferences(...by(c), event),
+    Promise.all(added(c, 'record').map((part) => part(c, { id: event.id }))),
   ]);
-  const event = orNotFound(stored);
-  const { connection, driver, trip } = await findReferences(...by(c), event);
   const { vehicleId: id, vehicleName: name, vehicleGroups: groups } = event;
   const about = {
     ...event,
@@ -82,7 +78,6 @@ export async function detail(c: Context) {
     trip,
   };
   const types = event.translatedIncidentTypes.join(', ');
-  const maySeeAll = may(c.get('session').user.role, 'member');
   return page(
     c,
     {
@@ -97,7 +92,7 @@ export async function detail(c: Context) {
           label="Map of the event"
           points={pointsOf([event]).map((point) => ({ ...point, here: true }))}
         />
-        <WhoWasNotified {...notified} />
+        {more.map(({ main }) => main)}
       </div>
       <Panel title="Facts" hidden body="pt-4">
         <Facts
@@ -126,8 +121,7 @@ export async function detail(c: Context) {
               fact.received,
             ),
             ['Event ID', <code class="text-xs">{event.id}</code>],
-            // Only people who may see webhooks' URLs in full see email addresses.
-            ['Recipients', maySeeAll && recipients.join(', ')],
+            ...more.flatMap(({ facts = [] }) => facts),
           ]}
         />
       </Panel>

@@ -6,6 +6,7 @@ import { Icon, LinkButton } from '../../ui/buttons.tsx';
 import { type Mood, Panel } from '../../ui/parts.tsx';
 import { maxCounted } from '../../ui/read/attention.ts';
 import { Time } from '../../ui/time.tsx';
+import { deliveries, titleOf } from '../../ui/webhooks.ts';
 import { givenHealth } from '../connections/health.tsx';
 import type {
   ConnectionProblem,
@@ -13,7 +14,6 @@ import type {
   Uncovered,
   WebhookProblem,
 } from '../read/overview.ts';
-import { deliveries, titleOf } from '../webhooks/words.ts';
 
 /** What is broken, why, and the button that starts the repair. */
 type Problem = {

@@ -14,8 +14,8 @@ import { page } from '../../ui/layout.tsx';
 import { Panel, ShownOnce } from '../../ui/parts.tsx';
 import { secretPage } from '../../ui/secret.tsx';
 import { done, submit } from '../../ui/submit.ts';
+import { aboveOf, pathOf, titleOf, typesOf } from '../../ui/webhooks.ts';
 import { send } from './delivery.tsx';
-import { aboveOf, pathOf, titleOf, typesOf } from './words.ts';
 
 export const remove = confirmed(async (c) => {
   const webhook = await inPath(c, findWebhook);

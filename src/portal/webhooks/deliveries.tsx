@@ -16,7 +16,7 @@ import { Find } from '../../ui/forms.tsx';
 import { type Empty, type Pause, Risk, Segment, Status } from '../../ui/parts.tsx';
 import { acting, type Column, Pager, TablePanel } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { deliveries as countOf } from './words.ts';
+import { deliveries as countOf } from '../../ui/webhooks.ts';
 
 export type ShownDeliveries = Omit<BrowseQuery, 'limit'>;
 

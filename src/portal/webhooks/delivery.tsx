@@ -13,9 +13,9 @@ import { page } from '../../ui/layout.tsx';
 import { Empty, Facts, Panel, Risk, State, Status } from '../../ui/parts.tsx';
 import { done, submit } from '../../ui/submit.ts';
 import { Time } from '../../ui/time.tsx';
+import { aboveOf } from '../../ui/webhooks.ts';
 import { nameOf, subjectOf } from './deliveries.tsx';
 import { asCurl, hidden, requestOf } from './request.ts';
-import { aboveOf } from './words.ts';
 
 /** The page of a delivery. */
 export async function detail(c: Context) {

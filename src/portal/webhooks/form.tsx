@@ -27,9 +27,9 @@ import { page } from '../../ui/layout.tsx';
 import { Note, Panel } from '../../ui/parts.tsx';
 import type { SentForm } from '../../ui/reader.ts';
 import { done, showAgain, submit } from '../../ui/submit.ts';
+import { aboveOf, pathOf, titleOf } from '../../ui/webhooks.ts';
 import { newSecretPage } from './actions.tsx';
 import * as fields from './fields.tsx';
-import { aboveOf, pathOf, titleOf } from './words.ts';
 
 /** The pages to add and to edit a webhook, and their forms. */
 export const add = (c: Context) => (c.req.method === 'GET' ? show(c) : take(c));

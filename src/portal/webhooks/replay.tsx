@@ -11,7 +11,7 @@ import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { Note, Panel } from '../../ui/parts.tsx';
 import { done, FilledForm, filledIn, orProblem } from '../../ui/submit.ts';
 import { isLocalTime, momentOf, ZoneName } from '../../ui/time.tsx';
-import { aboveOf, deliveries, pathOf } from './words.ts';
+import { aboveOf, deliveries, pathOf } from '../../ui/webhooks.ts';
 
 /** What a replay is chosen by, in the address: times are in the reader's zone. */
 function fieldsFor(c: Context) {

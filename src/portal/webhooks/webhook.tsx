@@ -13,6 +13,7 @@ import {
 } from '../../extras/delivery-log/activity.ts';
 import type { Receiver } from '../../extras/delivery-log/receivers.ts';
 import { maxTimed, percentile } from '../../extras/delivery-log/times.ts';
+import type { Filters } from '../../extras/filters/filters.ts';
 import { failureDescription } from '../../texts/outcome.ts';
 import { cappedCount, listed, percent } from '../../texts/words.ts';
 import { Breakable } from '../../ui/breakable.tsx';
@@ -20,10 +21,10 @@ import { Allowed, LinkButton, MoreActions, PostButton, WebhookUrl } from '../../
 import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { Facts, Figures, Note, Panel, State } from '../../ui/parts.tsx';
 import { Time } from '../../ui/time.tsx';
+import { aboveOf, deliveries, pathOf, titleOf, typesOf } from '../../ui/webhooks.ts';
 import { Charts } from './charts.tsx';
 import { Browser, type ShownDeliveries } from './deliveries.tsx';
 import { healthOf } from './webhooks.tsx';
-import { aboveOf, deliveries, filtersInWords, pathOf, titleOf, typesOf } from './words.ts';
 
 /** The page of a webhook. */
 export async function detail(c: Context) {
@@ -236,6 +237,21 @@ const Configuration = (props: {
     </Panel>
   );
 };
+
+/** A webhook's filters in words. */
+const filtersInWords = ({
+  minEventRisk,
+  incidentTypes,
+  vehicleGroups,
+  accidentLevels,
+}: Filters) => [
+  ...(minEventRisk
+    ? [`safety events of risk ${minEventRisk}${minEventRisk < 5 ? ' and above' : ''}`]
+    : []),
+  ...(incidentTypes ? [`incident types ${incidentTypes.join(', ')}`] : []),
+  ...(accidentLevels ? [`accident levels ${accidentLevels.join(', ')}`] : []),
+  ...(vehicleGroups ? [`vehicles in ${vehicleGroups.join(', ')}`] : []),
+];
 
 /** Where access tokens come from. The values of parameters may be secrets. */
 const tokensFrom = ({ tokenUrl, params = {} }: NonNullable<StoredWebhook['oauth']>): Child => [

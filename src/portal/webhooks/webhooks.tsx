@@ -18,7 +18,7 @@ import { page } from '../../ui/layout.tsx';
 import { type Mood, State } from '../../ui/parts.tsx';
 import { type Column, sliceOn, TablePanel } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
-import { pathOf, titleOf } from './words.ts';
+import { pathOf, titleOf } from '../../ui/webhooks.ts';
 
 /** The webhooks, those with problems first. */
 export async function list(c: Context) {

@@ -2,6 +2,8 @@ import { Hono } from 'hono';
 import type { App } from '../../../core/platform/http/context.ts';
 import type { Pages } from '../../../ui/added.ts';
 import { limited, role } from '../../../ui/session/rights.ts';
+import { findAlerted } from '../alerted.ts';
+import { onRecord } from './coverage.tsx';
 import * as notifications from './notifications.tsx';
 
 const { notificationsPath } = notifications;
@@ -26,4 +28,9 @@ const routes = new Hono<App>()
     notifications.removeNamed,
   );
 
-export const pages: Pages = { routes, tabs: [{ href: notificationsPath, name: 'Notifications' }] };
+export const pages: Pages = {
+  routes,
+  tabs: [{ href: notificationsPath, name: 'Notifications' }],
+  alerted: findAlerted,
+  record: onRecord,
+};

@@ -1,6 +1,5 @@
-import { ACCIDENT, EVENT, type NotificationType } from '../../core/webhooks/notifications/types.ts';
-import type { Filters } from '../../extras/filters/filters.ts';
-import { counted } from '../../texts/words.ts';
+import { ACCIDENT, EVENT, type NotificationType } from '../core/webhooks/notifications/types.ts';
+import { counted } from '../texts/words.ts';
 
 /** "1 delivery", "2 deliveries"; of `most`, "500 or more deliveries". */
 export const deliveries = (count: number, most?: number): string =>
@@ -10,21 +9,6 @@ const typeNames = { [ACCIDENT]: 'accidents', [EVENT]: 'safety events' };
 
 export const typesOf = ({ notificationTypes }: { notificationTypes: NotificationType[] }): string =>
   notificationTypes.map((type) => typeNames[type]).join(' and ');
-
-/** A webhook's filters in words. */
-export const filtersInWords = ({
-  minEventRisk,
-  incidentTypes,
-  vehicleGroups,
-  accidentLevels,
-}: Filters) => [
-  ...(minEventRisk
-    ? [`safety events of risk ${minEventRisk}${minEventRisk < 5 ? ' and above' : ''}`]
-    : []),
-  ...(incidentTypes ? [`incident types ${incidentTypes.join(', ')}`] : []),
-  ...(accidentLevels ? [`accident levels ${accidentLevels.join(', ')}`] : []),
-  ...(vehicleGroups ? [`vehicles in ${vehicleGroups.join(', ')}`] : []),
-];
 
 /** A webhook's name, otherwise the host of its address. */
 export const titleOf = ({ name, url }: { name: string | null; url: string }): string =>

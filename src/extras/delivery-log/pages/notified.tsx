@@ -1,14 +1,16 @@
-import { EVENT_LEVEL, levelNames } from '../../core/webhooks/notifications/types.ts';
-import type { Alerted } from '../../extras/alerts/alerted.ts';
-import { type DeliveryOfEvent, maxOfEvent, type Notified } from '../../extras/delivery-log/find.ts';
-import { briefly } from '../../texts/outcome.ts';
-import { duration } from '../../texts/words.ts';
-import { Breakable } from '../../ui/breakable.tsx';
-import { Icon } from '../../ui/buttons.tsx';
-import { Level, Status } from '../../ui/parts.tsx';
-import { type Column, TablePanel } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
-import { pathOf, titleOf } from '../webhooks/words.ts';
+import { by, type Context } from '../../../core/platform/http/context.ts';
+import { may } from '../../../core/platform/roles.ts';
+import { EVENT_LEVEL, levelNames } from '../../../core/webhooks/notifications/types.ts';
+import { briefly } from '../../../texts/outcome.ts';
+import { duration } from '../../../texts/words.ts';
+import { type Alerted, added, type OnRecord, type ShownRecord } from '../../../ui/added.ts';
+import { Breakable } from '../../../ui/breakable.tsx';
+import { Icon } from '../../../ui/buttons.tsx';
+import { Level, Status } from '../../../ui/parts.tsx';
+import { type Column, TablePanel } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { pathOf, titleOf } from '../../../ui/webhooks.ts';
+import { type DeliveryOfEvent, deliveriesOf, maxOfEvent, type Notified } from '../find.ts';
 
 type Props = Pick<Notified, 'deliveries' | 'complete' | 'unnotified'> & {
   alerted: Alerted[];
@@ -19,7 +21,7 @@ type Props = Pick<Notified, 'deliveries' | 'complete' | 'unnotified'> & {
  * Which webhooks were notified of an event or accident, when, and their receivers' responses, by level; which were not,
  * and why; and of an accident, which people and channels.
  */
-export const WhoWasNotified = (props: Props) => {
+const WhoWasNotified = (props: Props) => {
   const { deliveries, complete, unnotified, alerted, isAccident = false } = props;
   const levels = Map.groupBy(deliveries, ({ level }) => level);
   return (
@@ -127,3 +129,17 @@ const columns: Column<DeliveryOfEvent>[] = [
       ),
   },
 ];
+
+/** Who was notified, and on the page of an event whom its provider names. */
+export async function onRecord(c: Context, { id, accident }: ShownRecord): Promise<OnRecord> {
+  const [{ recipients, ...notified }, ...alerted] = await Promise.all([
+    deliveriesOf(...by(c), id),
+    ...added(c, 'alerted').map((find) => find(...by(c), id)),
+  ]);
+  // Only people who may see webhooks' URLs in full see email addresses.
+  const maySeeAll = may(c.get('session').user.role, 'member');
+  return {
+    main: <WhoWasNotified {...notified} alerted={alerted.flat()} isAccident={Boolean(accident)} />,
+    ...(!accident && { facts: [['Recipients', maySeeAll && recipients.join(', ')]] }),
+  };
+}

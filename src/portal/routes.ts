@@ -10,7 +10,7 @@ import { renderFailurePage } from '../ui/failures.tsx';
 import { pageVersion } from '../ui/session/page-version.ts';
 import { limited, role, rolesIn } from '../ui/session/rights.ts';
 import { sameOriginOnly } from '../ui/session/same-origin.ts';
-import { signedIn } from '../ui/session/session.ts';
+import { signedIn } from '../ui/session/signed-in.ts';
 import { formsOnce } from '../ui/submit-once.ts';
 import * as accident from './accidents/accident.tsx';
 import * as accidents from './accidents/accidents.tsx';

@@ -10,11 +10,11 @@ import { Icon, PostForm, roleNames } from './buttons.tsx';
 import { Brand, Mark, type MenuLink, menu, settingsPath, tabsOf } from './menu.tsx';
 import { Note } from './parts.tsx';
 import { maxCounted } from './read/attention.ts';
-import type { Session } from './read/session.ts';
+import type { Session } from './read/find-session.ts';
 import { PageReader, type Reader } from './reader.ts';
 import { versionPath } from './session/page-version.ts';
 import { mayGo } from './session/rights.ts';
-import { watchedBy } from './session/session.ts';
+import { watchedBy } from './session/signed-in.ts';
 import { takeFlash } from './submit.ts';
 import { isTimeZone, Time, ZoneName } from './time.tsx';
 

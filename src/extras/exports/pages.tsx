@@ -9,7 +9,7 @@ import { capital } from '../../core/platform/text.ts';
 import { counted, listed, sizeInWords } from '../../texts/words.ts';
 import type { Pages } from '../../ui/added.ts';
 import { LinkButton } from '../../ui/buttons.tsx';
-import { boxes, drawn, FormPanel, handles, line } from '../../ui/fields.tsx';
+import { boxes, drawn, FormPanel, handles, line } from '../../ui/form-fields.tsx';
 import type { Offered } from '../../ui/forms.tsx';
 import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { State } from '../../ui/parts.tsx';

@@ -10,7 +10,7 @@ import {
   orNotFound,
 } from '../../core/platform/http/context.ts';
 import { type Pages, shown } from '../../ui/added.ts';
-import { FormPanel, handles, line } from '../../ui/fields.tsx';
+import { FormPanel, handles, line } from '../../ui/form-fields.tsx';
 import { connectionPath, idIn, vehiclePath } from '../../ui/records.tsx';
 import { role } from '../../ui/session/rights.ts';
 import { done } from '../../ui/submit.ts';

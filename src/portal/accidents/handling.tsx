@@ -10,7 +10,7 @@ import { Line } from '../../core/platform/fields.ts';
 import type { Context } from '../../core/platform/http/context.ts';
 import { isPerson } from '../../people/people.ts';
 import { Submit } from '../../ui/buttons.tsx';
-import { choice, drawn, handles, line } from '../../ui/fields.tsx';
+import { choice, drawn, handles, line } from '../../ui/form-fields.tsx';
 import { Form, offered } from '../../ui/forms.tsx';
 import { Facts, Panel } from '../../ui/parts.tsx';
 import type { Accident } from '../../ui/read/named-lists.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../extras/providers/connect.ts';
 import { pullSummary } from '../../extras/providers/status.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
-import { confirmed, handles } from '../../ui/fields.tsx';
+import { confirmed, handles } from '../../ui/form-fields.tsx';
 import { done, readForm, submit } from '../../ui/submit.ts';
 import { expiryIn } from '../settings/tokens.tsx';
 import { showConnection, webhookSecret } from './connection.tsx';

@@ -15,7 +15,7 @@ import type { Connector } from '../../extras/providers/connector.ts';
 import { credentialFrom, inputsOf, maxCredential } from '../../extras/providers/credential.ts';
 import { connectorOf, connectors } from '../../extras/providers/registry.ts';
 import { Icon } from '../../ui/buttons.tsx';
-import { choice, drawn, formPage, line, radios, valuesIn } from '../../ui/fields.tsx';
+import { choice, drawn, formPage, line, radios, valuesIn } from '../../ui/form-fields.tsx';
 import { Buttons, Form, type Offered } from '../../ui/forms.tsx';
 import { type Head, page } from '../../ui/layout.tsx';
 import { PageReader, type SentForm } from '../../ui/reader.ts';

@@ -21,7 +21,7 @@ import { cappedCount, counted } from '../../texts/words.ts';
 import { added } from '../../ui/added.ts';
 import { Breakable } from '../../ui/breakable.tsx';
 import { LinkButton, MoreActions, PostButton, Submit } from '../../ui/buttons.tsx';
-import { drawn, line } from '../../ui/fields.tsx';
+import { drawn, line } from '../../ui/form-fields.tsx';
 import { Form } from '../../ui/forms.tsx';
 import { page } from '../../ui/layout.tsx';
 import { Copyable, Facts, Live, Note, Panel, State } from '../../ui/parts.tsx';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Connection } from '../../core/fleet/connections.ts';
 import { incidentTypes } from '../../core/fleet/incidents/types.ts';
 import { eventsLookedAt, type WordCount } from '../../extras/activity/activity.ts';
-import { choice, FormPanel } from '../../ui/fields.tsx';
+import { choice, FormPanel } from '../../ui/form-fields.tsx';
 import { offered } from '../../ui/forms.tsx';
 import { type Column, TablePanel } from '../../ui/table.tsx';
 

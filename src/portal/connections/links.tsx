@@ -15,7 +15,7 @@ import {
   withdraw,
 } from '../../extras/providers/links.ts';
 import { LinkButton } from '../../ui/buttons.tsx';
-import { confirmed, FormPanel, handles, line } from '../../ui/fields.tsx';
+import { confirmed, FormPanel, handles, line } from '../../ui/form-fields.tsx';
 import { page } from '../../ui/layout.tsx';
 import { ShownOnce, State } from '../../ui/parts.tsx';
 import { secretPage } from '../../ui/secret.tsx';

@@ -12,7 +12,7 @@ import {
 import { Name } from '../../core/platform/fields.ts';
 import type { Context } from '../../core/platform/http/context.ts';
 import { addWithWebhooks } from '../../core/webhooks/add-connection.ts';
-import { FormPanel, formPage, line } from '../../ui/fields.tsx';
+import { FormPanel, formPage, line } from '../../ui/form-fields.tsx';
 import { secretPage } from '../../ui/secret.tsx';
 import { TablePanel } from '../../ui/table.tsx';
 import { NewToken, newToken, tokenColumns } from '../settings/tokens.tsx';

@@ -3,7 +3,7 @@ import { type LatestEvent, LatestEvents, Row } from '../../ui/latest.tsx';
 import { Empty, Level, Panel } from '../../ui/parts.tsx';
 import { maxCounted } from '../../ui/read/attention.ts';
 import { accidentPath } from '../../ui/records.tsx';
-import type { UnattendedAccident } from '../read/overview.ts';
+import type { UnattendedAccident } from '../read/read-overview.ts';
 
 /** The newest accidents that need attention; `count` is how many there are. */
 export const UnattendedAccidents = ({

@@ -7,7 +7,7 @@ import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { Live } from '../../ui/parts.tsx';
 import { type Column, TablePanel } from '../../ui/table.tsx';
 import { Ago, longDay } from '../../ui/time.tsx';
-import { readOverview } from '../read/overview.ts';
+import { readOverview } from '../read/read-overview.ts';
 import { LatestArrivals, UnattendedAccidents } from './latest.tsx';
 import { Problems } from './problems.tsx';
 import { isSetUp, SetupList } from './setup.tsx';

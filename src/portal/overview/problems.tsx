@@ -13,7 +13,7 @@ import type {
   readOverview,
   Uncovered,
   WebhookProblem,
-} from '../read/overview.ts';
+} from '../read/read-overview.ts';
 
 /** What is broken, why, and the button that starts the repair. */
 type Problem = {

@@ -1,7 +1,7 @@
 import { listed } from '../../texts/words.ts';
 import { Icon, LinkButton } from '../../ui/buttons.tsx';
 import type { IconName } from '../../ui/icon-names.ts';
-import type { Setup } from '../read/overview.ts';
+import type { Setup } from '../read/read-overview.ts';
 
 /** The steps to set an account up. All but the first can be skipped. */
 const stepsOf = (setup: Setup, skipped: string[]) => {

@@ -5,7 +5,7 @@ import { setPreferences } from '../../people/people.ts';
 import { sessionMs } from '../../people/sessions.ts';
 import { added } from '../../ui/added.ts';
 import { aRole, PostButton } from '../../ui/buttons.tsx';
-import { choice, FormPanel, handles } from '../../ui/fields.tsx';
+import { choice, FormPanel, handles } from '../../ui/form-fields.tsx';
 import { type Offered, offered } from '../../ui/forms.tsx';
 import { browserZoneOf, page } from '../../ui/layout.tsx';
 import { Facts, Panel } from '../../ui/parts.tsx';

@@ -7,7 +7,15 @@ import { invite } from '../../people/invitations.ts';
 import * as people from '../../people/people.ts';
 import { invitationMs } from '../../people/sessions.ts';
 import { aRole, LinkButton, roleNames } from '../../ui/buttons.tsx';
-import { choice, confirmed, FormPanel, formPage, handles, line, radios } from '../../ui/fields.tsx';
+import {
+  choice,
+  confirmed,
+  FormPanel,
+  formPage,
+  handles,
+  line,
+  radios,
+} from '../../ui/form-fields.tsx';
 import type { Offered } from '../../ui/forms.tsx';
 import { page } from '../../ui/layout.tsx';
 import { done } from '../../ui/submit.ts';

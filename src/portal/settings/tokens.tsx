@@ -22,7 +22,7 @@ import {
   handles,
   line,
   type Values,
-} from '../../ui/fields.tsx';
+} from '../../ui/form-fields.tsx';
 import type { Offered } from '../../ui/forms.tsx';
 import { page } from '../../ui/layout.tsx';
 import { Copyable, ShownOnce, State } from '../../ui/parts.tsx';

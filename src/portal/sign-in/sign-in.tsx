@@ -20,10 +20,10 @@ import {
 } from '../../people/sessions.ts';
 import { added } from '../../ui/added.ts';
 import { PostForm } from '../../ui/buttons.tsx';
-import { drawn, handles, line } from '../../ui/fields.tsx';
+import { drawn, handles, line } from '../../ui/form-fields.tsx';
 import { Form, FormError } from '../../ui/forms.tsx';
 import { page } from '../../ui/layout.tsx';
-import { forgetSession, startSession } from '../../ui/session/session.ts';
+import { forgetSession, startSession } from '../../ui/session/signed-in.ts';
 import { done, readForm } from '../../ui/submit.ts';
 
 export const linkMinutes = linkMs / 60_000;

@@ -8,7 +8,7 @@ import { tryNow } from '../../extras/delivery-log/replay.ts';
 import { madeUp, sendTest } from '../../extras/delivery-log/simulate.ts';
 import { rotateSecret } from '../../extras/signing/rotate.ts';
 import { Submit, WebhookUrl } from '../../ui/buttons.tsx';
-import { confirmed } from '../../ui/fields.tsx';
+import { confirmed } from '../../ui/form-fields.tsx';
 import { Form } from '../../ui/forms.tsx';
 import { page } from '../../ui/layout.tsx';
 import { Panel, ShownOnce } from '../../ui/parts.tsx';

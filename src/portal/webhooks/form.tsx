@@ -20,7 +20,7 @@ import { selectGroups } from '../../extras/alerts/rules.ts';
 import { madeUp, tryReceiver } from '../../extras/delivery-log/simulate.ts';
 import { outcomeOf } from '../../texts/outcome.ts';
 import { Icon, Submit } from '../../ui/buttons.tsx';
-import { drawn, valuesIn } from '../../ui/fields.tsx';
+import { drawn, valuesIn } from '../../ui/form-fields.tsx';
 import { Buttons, Form } from '../../ui/forms.tsx';
 import type { IconName } from '../../ui/icon-names.ts';
 import { page } from '../../ui/layout.tsx';
@@ -29,7 +29,7 @@ import type { SentForm } from '../../ui/reader.ts';
 import { done, showAgain, submit } from '../../ui/submit.ts';
 import { aboveOf, pathOf, titleOf } from '../../ui/webhooks.ts';
 import { newSecretPage } from './actions.tsx';
-import * as fields from './fields.tsx';
+import * as fields from './inputs.tsx';
 
 /** The pages to add and to edit a webhook, and their forms. */
 export const add = (c: Context) => (c.req.method === 'GET' ? show(c) : take(c));

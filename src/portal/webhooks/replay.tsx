@@ -6,7 +6,7 @@ import { findWebhook } from '../../core/webhooks/stored.ts';
 import { countReplayable, replay } from '../../extras/delivery-log/replay.ts';
 import { type ReplaySelection, replayableMs } from '../../extras/delivery-log/replayable.ts';
 import { LinkButton, PostForm, Submit, WebhookUrl } from '../../ui/buttons.tsx';
-import { choice, drawn, line, valuesIn } from '../../ui/fields.tsx';
+import { choice, drawn, line, valuesIn } from '../../ui/form-fields.tsx';
 import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { Note, Panel } from '../../ui/parts.tsx';
 import { done, FilledForm, filledIn, orProblem } from '../../ui/submit.ts';

@@ -2,8 +2,8 @@ import { config } from '../../core/platform/config.ts';
 import { checksum, hasChecksum } from '../../core/platform/crypto.ts';
 import { Refusal } from '../../core/platform/errors.ts';
 import type { Context } from '../../core/platform/http/context.ts';
-import { readVersion, type Watched } from '../read/session.ts';
-import { sessionHashOf } from './session.ts';
+import { readVersion, type Watched } from '../read/find-session.ts';
+import { sessionHashOf } from './signed-in.ts';
 
 /** The address at which a page asks for its version. It proves that the session may ask. */
 export async function versionPath(

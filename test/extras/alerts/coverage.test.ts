@@ -3,7 +3,7 @@ import { transaction } from '../../../src/core/platform/db/database.ts';
 import { openDatabase } from '../../../src/core/platform/db/system.ts';
 import { saveChannel } from '../../../src/extras/alerts/channels.ts';
 import { setMailRule } from '../../../src/extras/alerts/rules.ts';
-import { selectUncovered } from '../../../src/portal/read/overview.ts';
+import { selectUncovered } from '../../../src/portal/read/read-overview.ts';
 import { signIn, visitor } from '../../support/portal.ts';
 import { accident, vehicle } from '../../support/records.ts';
 import { addRows, rows, value } from '../../support/rows.ts';

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { hourMs, minuteMs } from '../../../src/core/platform/durations.ts';
+import { readTrends } from '../../../src/extras/trends/for-overview.ts';
 import { countEvents } from '../../../src/extras/trends/job.ts';
-import { readTrends } from '../../../src/extras/trends/overview.ts';
 import { spanOf } from '../../../src/extras/trends/pages/spans.ts';
 import { addDays, rangeOfDays, startOfDay } from '../../../src/ui/time.tsx';
 import { personBefore } from '../../support/portal.ts';

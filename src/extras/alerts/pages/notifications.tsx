@@ -19,7 +19,7 @@ import {
   handles,
   line,
   valuesIn,
-} from '../../../ui/fields.tsx';
+} from '../../../ui/form-fields.tsx';
 import { type Offered, offered } from '../../../ui/forms.tsx';
 import { page } from '../../../ui/layout.tsx';
 import { levelOptions, Note, riskOptions, State } from '../../../ui/parts.tsx';

@@ -4,8 +4,8 @@ import type { App } from '../../../core/platform/http/context.ts';
 import type { Pages } from '../../../ui/added.ts';
 import { limited, role } from '../../../ui/session/rights.ts';
 import { mustUseProvider, providerSessionMs } from '../single-sign-on.ts';
+import { comeBack, goToProvider, settingsPath } from './at-provider.tsx';
 import * as settings from './settings.tsx';
-import { comeBack, goToProvider, settingsPath } from './sign-in.tsx';
 
 export const pages: Pages = {
   open: new Hono<App>().get('/sso/:account', comeBack),

@@ -4,7 +4,7 @@ import { emailForm, Line } from '../../../core/platform/fields.ts';
 import { type Context, seeOther } from '../../../core/platform/http/context.ts';
 import { type Role, roles } from '../../../core/platform/roles.ts';
 import { LinkButton, roleNames } from '../../../ui/buttons.tsx';
-import { choice, FormPanel, handles, line } from '../../../ui/fields.tsx';
+import { choice, FormPanel, handles, line } from '../../../ui/form-fields.tsx';
 import type { Offered } from '../../../ui/forms.tsx';
 import { page } from '../../../ui/layout.tsx';
 import { Copyable, Facts, Panel, State } from '../../../ui/parts.tsx';
@@ -13,7 +13,7 @@ import { Day } from '../../../ui/time.tsx';
 import { recordFor, recordName, textsAt } from '../dns.ts';
 import { proof } from '../domain-checks.ts';
 import { findProvider, findSingleSignOn, maxDomains, saveSingleSignOn } from '../single-sign-on.ts';
-import { begin, redirectUri, settingsPath, tested, textsInWords } from './sign-in.tsx';
+import { begin, redirectUri, settingsPath, tested, textsInWords } from './at-provider.tsx';
 
 /** Settings, Sign-in: how the account's people sign in by its own provider. */
 export async function show(c: Context) {

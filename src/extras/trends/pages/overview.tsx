@@ -8,7 +8,7 @@ import { timeZoneOf } from '../../../ui/layout.tsx';
 import { Panel, Segment } from '../../../ui/parts.tsx';
 import { TablePanel } from '../../../ui/table.tsx';
 import { addDays, dayIn, shortDate } from '../../../ui/time.tsx';
-import { readTrends } from '../overview.ts';
+import { readTrends } from '../for-overview.ts';
 import type { Affected as AffectedItem, DayCount, Span, TypeCount } from '../read.ts';
 import { currentSpan, spanName } from './spans.ts';
 

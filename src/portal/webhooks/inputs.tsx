@@ -8,7 +8,7 @@ import {
 import { incidentTypes } from '../../core/fleet/incidents/types.ts';
 import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
 import { WebhookLabels } from '../../core/webhooks/schema.ts';
-import { box, boxes, choice, type FormField, line, mapped } from '../../ui/fields.tsx';
+import { box, boxes, choice, type FormField, line, mapped } from '../../ui/form-fields.tsx';
 import { BelowControl, Choices, offered } from '../../ui/forms.tsx';
 import { levelOptions, riskOptions } from '../../ui/parts.tsx';
 import type { SentForm } from '../../ui/reader.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../../people/http/session-cookie.ts';
 import { secretIn, withCell } from '../../../people/secrets.ts';
 import { page } from '../../../ui/layout.tsx';
-import { startSession } from '../../../ui/session/session.ts';
+import { startSession } from '../../../ui/session/signed-in.ts';
 import { done } from '../../../ui/submit.ts';
 import { recordName, textsAt } from '../dns.ts';
 import {

@@ -12,7 +12,7 @@ import { isSecret, secretIn, withCell } from '../../people/secrets.ts';
 import { callerOf, sessionMs } from '../../people/sessions.ts';
 import { added } from '../added.ts';
 import { neverEnded } from '../read/attention.ts';
-import { findLook, findSession, type Session, type Watched } from '../read/session.ts';
+import { findLook, findSession, type Session, type Watched } from '../read/find-session.ts';
 
 declare module 'hono' {
   interface ContextVariableMap {

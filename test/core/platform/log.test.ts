@@ -56,8 +56,8 @@ describe('the line of a request', () => {
   });
 
   it('of an operator names the account that it is about', async () => {
-    await operator.get(`/operator/accounts/${us.accountId}/move`);
-    await operator.get(`/operator/connections/${us.connection.id}/pull`);
+    await operator.get(`/operator/accounts/${us.accountId}/tokens`);
+    await operator.patch(`/operator/connections/${us.connection.id}`, { name: 'Ours' });
     const { accountId } = us;
     expect(log.lines('request')).toMatchObject([{ accountId }, { accountId, tokenId: null }]);
   });

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { guidePaths } from '../../src/docs/pages/guides.ts';
@@ -62,6 +62,15 @@ describe.each(pages)('$name', (page) => {
 });
 
 const isCode = ({ type }: Token): boolean => type === 'code_inline';
+
+it.each(['src/docs/contributing/design-notes.md', 'src/cli/bench/RESULTS.md'])(
+  '%s is no diary: it has at most 200 lines',
+  (path) => {
+    expect(readFileSync(join(root, path), 'utf8').trim().split('\n').length).toBeLessThanOrEqual(
+      200,
+    );
+  },
+);
 
 it('every page of the documentation is led to from the front page, link by link', () => {
   const found = new Set([join(root, 'README.md')]);

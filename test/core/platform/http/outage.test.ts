@@ -23,9 +23,8 @@ const queries: { [pattern: string]: string } = {
 };
 
 /** What a router asks for by `PUT /operator/accounts/:id/move`. */
-const part = encodeURIComponent(
-  JSON.stringify({ from: 'eu', now: { id, accountId: id, state: 'cancelling' } }),
-);
+const stage = { id, accountId: id, state: 'cancelling' };
+const part = encodeURIComponent(JSON.stringify({ from: 'eu', now: stage, next: stage }));
 
 const us = worldBefore(beforeAll);
 

@@ -80,8 +80,6 @@ describe('filters', () => {
     ],
     ['/trips?vehicleId=1', 'vehicleId', /, did you mean vehicleIds\?$/],
     ['/vehicles?from=2026-11-20', 'from', /; known are limit, cursor, status, vin, externalId$/],
-    ['/changes?Kind=trip', 'Kind', /, did you mean kinds\?$/],
-    ['/deliveries?since=2026-11-20', 'since', /; known are limit, cursor, webhookId/],
   ])('that are unknown are refused with the nearest: %s', async (path, field, message) => {
     const refusal = { field, message: expect.stringMatching(message) };
     expect(await list(path, trucks)).toMatchObject({ status: 400, errors: [refusal] });
@@ -95,9 +93,7 @@ describe('a parameter that has one value', () => {
     [`/safety-events?${day}&from=2026-11-19`, 'from'],
     [`/safety-events?${day}&minEventRisk=1&minEventRisk=1`, 'minEventRisk'],
     ['/vehicles?vin=1FUJGLDR9CLBP7711&vin=1FUJGLDR9CLBP7712', 'vin'],
-    ['/changes?limit=1&limit=2', 'limit'],
     [`/safety-events/${crypto.randomUUID()}?at=2026-11-20&at=2026-11-21`, 'at'],
-    ['/deliveries?status=failed&status=pending', 'status'],
     ['/webhooks?x=1&x=2', 'x'],
   ])('is refused if it is given twice: %s', async (path, field) => {
     const reply = await list(path, trucks);
@@ -141,9 +137,7 @@ it("refuses another account's connection", async () => {
 
 it('an empty cursor is none', async () => {
   const first = await list(`/trips?${day}`);
-  for (const path of [`/trips?${day}&cursor=`, '/changes?cursor=', '/deliveries?cursor='])
-    expect(await list(path)).toMatchObject({ status: 200 });
-  expect((await list(`/trips?${day}&cursor=`)).data).toEqual(first.data);
+  expect(await list(`/trips?${day}&cursor=`)).toMatchObject({ status: 200, data: first.data });
 });
 
 it('limit is 50 unless given, and 500 at most', async () => {

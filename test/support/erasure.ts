@@ -14,12 +14,12 @@ export async function findEverywhere(marks: string[]): Promise<string[]> {
 
 /** Goes on with a deletion as the tool does. */
 export async function toTheEnd(id: string): Promise<void> {
+  let last: object = {};
   for (let calls = 0; calls < 50; calls++) {
-    const { data } = await operator.post<{ deletion: unknown }>(
-      `/operator/deletions/${id}/continue`,
-      {},
-    );
+    const path = `/operator/deletions/${id}/continue`;
+    const { data } = await operator.post<{ deletion: object | null }>(path, {});
     if (data.deletion === null) return;
+    last = data.deletion;
   }
-  throw new Error('the deletion does not end');
+  throw new Error(`the deletion does not end: ${JSON.stringify(last)}`);
 }

@@ -1,14 +1,7 @@
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { recordKinds } from '../../core/fleet/lists/registry.ts';
 import { auditLog, connections, tokens } from '../../core/platform/db/schema/accounts.ts';
-import {
-  accidents,
-  changes,
-  drivers,
-  erasedDrivers,
-  safetyEvents,
-  trips,
-  vehicles,
-} from '../../core/platform/db/schema/fleet.ts';
+import { changes, erasedDrivers } from '../../core/platform/db/schema/fleet.ts';
 import {
   deliveries,
   fanOuts,
@@ -37,23 +30,19 @@ export const owners: SQLiteColumn[] = [
   connections.accountId,
   webhooks.accountId,
   portalUsers.accountId,
-  accidents.accountId,
+  ...recordKinds.map(({ list }) => list.connection),
   auditLog.accountId,
   changes.accountId,
   deliveries.webhookId,
-  drivers.accountId,
   erasedDrivers.connectionId,
   fanOuts.accountId,
   invitations.accountId,
   notifications.accountId,
   removedPeople.accountId,
-  safetyEvents.connectionId,
   sentForms.accountId,
   sessions.userId,
   signInLinks.userId,
   tokens.accountId,
-  trips.accountId,
-  vehicles.connectionId,
   webhookConnections.connectionId,
   webhookHealth.webhookId,
   webhookHours.webhookId,

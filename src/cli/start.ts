@@ -129,6 +129,7 @@ function welcome(demo: Demo): string {
   Portal                ${demo.portalSignInUrl}
   Receiver              ${demo.receiver.url}
   Everything else       ${relative(process.cwd(), localDirectory)}/demo.json: ingest keys, operator key, certificate
+  Log                   ${relative(process.cwd(), localDirectory)}/wrangler.log
 
   Try it:
     curl -H 'x-api-key: ${demo.apiToken}' ${demo.baseUrl}/webhooks

@@ -22,6 +22,8 @@ export type Line =
       webhookId: string;
       accountId: string;
       result: string;
+      /** The wait before the next attempt, from when this one ended; absent after the last. */
+      retryMs?: number | undefined;
     } & AttemptMade)
   | DeliveredLine
   /** How many attempts an invocation left out of the log, because it had too many. */
@@ -44,6 +46,8 @@ type AttemptMade = {
   /** 1 accident, 2 event. */
   type: number;
   attempt: number;
+  /** How long after it was due the call began. */
+  lateMs: number;
   status: number | null;
   ms: number;
 };

@@ -101,9 +101,11 @@ describe('the line of an attempt', () => {
         accountId: us.accountId,
         type: 2,
         attempt: 1,
+        lateMs: expect.any(Number),
         result: 'status',
         status: 500,
         ms: expect.any(Number),
+        retryMs: expect.any(Number),
       },
     ]);
     const shown = await operator.get<{ requestId: string }>(`/operator/deliveries/${row.id}`);
@@ -126,6 +128,7 @@ describe('the line of an attempt', () => {
         requestId,
         type: 2,
         attempt: 1,
+        lateMs: expect.any(Number),
         status: 200,
         ms: expect.any(Number),
       });
@@ -140,6 +143,7 @@ it('leaves attempts out beyond what Workers keeps, and says how many', () => {
     deliveryId: newId(),
     type: 2,
     attempt: 1,
+    lateMs: 6,
     status: 204,
     ms: 12,
   }));
@@ -149,6 +153,7 @@ it('leaves attempts out beyond what Workers keeps, and says how many', () => {
     deliveryId: newId(),
     type: 2,
     attempt: 1,
+    lateMs: 6,
     status: null,
     ms: 15_000,
   };

@@ -39,6 +39,8 @@ export type DeliveryKey = { webhookId: string; id: string };
 /** A claimed delivery; `wanted` if its webhook still subscribes to it. */
 export type ClaimedDelivery = DeliveryKey & {
   claimedUntil: number;
+  /** When it was due, in milliseconds since 1970. */
+  dueAt: number;
   attempts: number;
   accountId: string;
   eventId: string;

@@ -73,7 +73,8 @@ export const claimStatements = (
           limit ${ofReceiver(webhookId, windowOf(now))})
         where claimed_until <= ${now}
         limit ${limited ? ofReceiver(webhookId, callsLeft(now, count)) : count})
-      returning webhook_id as webhookId, id, claimed_until as claimedUntil, attempts, level,
+      returning webhook_id as webhookId, id, claimed_until as claimedUntil,
+        next_attempt_at as dueAt, attempts, level,
         ${isFirst(sql`deliveries`)} as first,
         event_id as eventId, account_id as accountId,
         (select json_object('data', n.data, 'requestId', n.request_id,

@@ -180,14 +180,24 @@ async function inTurn<T>({ accountId, accidents }: Wake, step: () => Promise<T>)
 function logAttempts(log: AttemptLog['log'], webhookId: string, outcomes: Recorded[]): void {
   const delivered: DeliveredLine['deliveries'] = [];
   let accountId = '';
-  for (const { delivery, attempt } of outcomes) {
+  for (const { delivery, attempt, nextAttemptAt } of outcomes) {
     if (!attempt) continue;
     const { requestId, id: deliveryId, type } = delivery;
-    const { result, status = null, durationMs: ms } = attempt;
-    const made = { requestId, deliveryId, type, attempt: delivery.attempts + 1, status, ms };
+    const { at, result, status = null, durationMs: ms } = attempt;
+    const lateMs = Math.max(0, at - delivery.dueAt);
+    const made = {
+      requestId,
+      deliveryId,
+      type,
+      attempt: delivery.attempts + 1,
+      lateMs,
+      status,
+      ms,
+    };
+    const retryMs = nextAttemptAt && nextAttemptAt - at - ms;
     accountId = delivery.accountId;
     if (result === 'success') delivered.push(made);
-    else log({ level: 'info', kind: 'attempt', webhookId, accountId, result, ...made });
+    else log({ level: 'info', kind: 'attempt', webhookId, accountId, result, ...made, retryMs });
   }
   if (delivered.length > 0)
     log({ level: 'info', kind: 'delivered', webhookId, accountId, deliveries: delivered });

@@ -21,10 +21,11 @@ const allowed: { [change: string]: RegExp[] } = {
     /^#\/components\/schemas\/Change\/(?:properties\/data\/anyOf\/0\/anyOf|oneOf)\/\d+$/,
   ],
   'modified enum-values-added': [
-    // A new notification type, kind of thing in the audit log, or line of an operator's check.
+    // A new notification type, kind of thing in the audit log, line of an operator's check, or kind of team channel.
     /^#\/components\/schemas\/(?:Webhook\/properties\/notificationTypes\/items|DeliverySummary\/properties\/type)\/enum$/,
     /^#\/components\/schemas\/AuditEntry\/properties\/(?:subject|action)\/enum$/,
     /^#\/components\/schemas\/Check\/properties\/name\/enum$/,
+    /^#\/components\/schemas\/Channel\/properties\/kind\/enum$/,
   ],
 };
 

@@ -32,9 +32,7 @@ import * as people from './settings/people.tsx';
 import * as tokens from './settings/tokens.tsx';
 import * as signIn from './sign-in/sign-in.tsx';
 import * as webhookActions from './webhooks/actions.tsx';
-import * as delivery from './webhooks/delivery.tsx';
 import * as webhookForm from './webhooks/form.tsx';
-import { askReplay, replayPart } from './webhooks/replay.tsx';
 import * as webhook from './webhooks/webhook.tsx';
 import * as webhooks from './webhooks/webhooks.tsx';
 
@@ -184,24 +182,8 @@ portalRoutes.post(
   limited,
   webhookActions.sendAccident,
 );
-portalRoutes.get('/webhooks/:id/replay', role('member'), limited, askReplay);
-portalRoutes.post('/webhooks/:id/replay', role('member'), limited, replayPart);
 portalRoutes.get('/webhooks/:id/signing', role('member'), webhookActions.signing);
 portalRoutes.post('/webhooks/:id/signing', role('member'), limited, webhookActions.signing);
-portalRoutes.get('/webhooks/:id/deliveries/:deliveryId', role('viewer'), delivery.detail);
-portalRoutes.post(
-  '/webhooks/:id/deliveries/:deliveryId/replay',
-  role('member'),
-  limited,
-  delivery.replayDelivery,
-);
-portalRoutes.post(
-  '/webhooks/:id/deliveries/:deliveryId/send',
-  role('member'),
-  limited,
-  delivery.sendDelivery,
-);
-
 portalRoutes.get('/settings', role('viewer'), (c) => seeOther(c, '/portal/settings/tokens'));
 portalRoutes.get('/settings/tokens', role('viewer'), tokens.list);
 portalRoutes.post('/settings/tokens', role('admin'), limited, tokens.generate);

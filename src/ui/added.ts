@@ -78,6 +78,10 @@ export type OnOverview = {
   middle?: Child;
   /** Among the latest arrivals. */
   among?: Child;
+  /** Below all the rest. */
+  last?: Child;
+  /** When something last changed; 0: not within 30 days. */
+  changedAt?: number;
 };
 
 /** What is on a connection's page. */

@@ -111,15 +111,7 @@ export const kitInServices = (files: SourceFile[]): string[] =>
     );
 
 /** Extras that some of the portal's own pages still import. */
-const namedInPortal = [
-  'activity',
-  'alerts',
-  'changes',
-  'delivery-log',
-  'filters',
-  'providers',
-  'signing',
-];
+const namedInPortal = ['activity', 'alerts', 'delivery-log', 'filters', 'providers', 'signing'];
 
 /** The portal's own pages import no extra: they ask for what the extras add to them. */
 export const extrasInPortal = (files: SourceFile[]): string[] =>

@@ -20,6 +20,7 @@ const out = [
   'summaries',
   'trends',
   'single-sign-on',
+  'changes',
 ];
 
 const mostLines = 10;

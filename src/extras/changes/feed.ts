@@ -86,7 +86,13 @@ const upToNow = (latest: number | undefined): Reached => ({
   seq: Math.max(latest ?? 0, Date.now() - dayMs),
 });
 
-export const selectLatest = (db: Database, { accountId }: Caller) =>
+/** When something of the account last changed; 0: not within 30 days. */
+export async function findLatest(env: Env, caller: Caller): Promise<number> {
+  const found = await asCaller(env, caller, (db) => selectLatest(db, caller));
+  return found[0]?.seq ?? 0;
+}
+
+const selectLatest = (db: Database, { accountId }: Caller) =>
   db
     .select({ seq: sql<number>`coalesce(max(${changes.seq}), 0)`.as('seq') })
     .from(changes)

@@ -1,6 +1,7 @@
 import { and, eq, gte, type SQLWrapper, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import { type Database, int } from '../../core/platform/db/database.ts';
+import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { createdAtOf } from '../../core/platform/db/ids.ts';
 import { deliveries } from '../../core/platform/db/schema/webhooks.ts';
 import { fromStored, promptMs, type StoredAttempt } from '../../core/webhooks/deliveries/policy.ts';
@@ -59,6 +60,12 @@ export type Waits = {
   firstAttempt: number[];
   delivered: number[];
 };
+
+/** How long the newest deliveries of an account took. */
+export async function timesOf(env: Env, caller: Caller) {
+  const webhooks = sql`(select id from webhooks where account_id = ${caller.accountId} limit ${maxTimed})`;
+  return waitsIn(await asCaller(env, caller, (db) => selectTimes(db, webhooks)), Date.now());
+}
 
 /** How long accidents and events waited, without tests, replays and cancelled ones. What waits counts with its age. */
 export function waitsIn(deliveries: Timed[], now: number): { accidents: Waits; events: Waits } {

@@ -1,11 +1,8 @@
 import { getCookie, setCookie } from 'hono/cookie';
 import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
-import { maxTimed, percentile, type Waits } from '../../extras/delivery-log/times.ts';
-import { percent, waitInWords } from '../../texts/words.ts';
 import { added } from '../../ui/added.ts';
 import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { Live } from '../../ui/parts.tsx';
-import { type Column, TablePanel } from '../../ui/table.tsx';
 import { Ago, longDay } from '../../ui/time.tsx';
 import { readOverview } from '../read/read-overview.ts';
 import { LatestArrivals, UnattendedAccidents } from './latest.tsx';
@@ -53,11 +50,8 @@ export async function overview(c: Context) {
         {setup}
       </>,
     );
-  const lastData = found.changedAt > 0 && [
-    'Last data ',
-    <Ago at={Math.min(found.changedAt, now)} />,
-    '.',
-  ];
+  const changedAt = Math.max(...more.map((one) => one.changedAt ?? 0));
+  const lastData = changedAt > 0 && ['Last data ', <Ago at={Math.min(changedAt, now)} />, '.'];
   return page(
     c,
     { title: 'Overview', lead: [longDay(zone, now), '. ', lastData] },
@@ -73,42 +67,7 @@ export async function overview(c: Context) {
         {more.map(({ among }) => among)}
         <LatestArrivals events={found.arrivals} />
       </div>
-      <Live id="delivery-times-now">
-        <DeliveryTimes waits={found.waits} />
-      </Live>
+      {more.map(({ last }) => last)}
     </>,
   );
-}
-
-const DeliveryTimes = ({ waits }: { waits: { accidents: Waits; events: Waits } }) => {
-  const shown: Kind[] = [
-    { name: 'Accidents', ...waits.accidents },
-    { name: 'Events', ...waits.events },
-  ];
-  if (shown.every(({ count }) => count === 0)) return null;
-  return (
-    <TablePanel
-      title="Delivery times"
-      side={<p>50th · 95th · 99th percentile of the last {maxTimed.toLocaleString('en')}</p>}
-      caption="Time from receipt to the first attempt and to success"
-      stacked
-      columns={timeColumns}
-      items={shown}
-    />
-  );
-};
-
-type Kind = Waits & { name: string };
-
-const timeColumns: Column<Kind>[] = [
-  { head: 'Deliveries', look: 'card-title', cell: ({ name }) => name },
-  { head: 'Count', cell: ({ count }) => count.toLocaleString('en') },
-  { head: 'Attempted in 5 s', cell: ({ inTime }) => (inTime === null ? '–' : percent(inTime, 1)) },
-  { head: 'First attempt', cell: ({ firstAttempt }) => percentiles(firstAttempt) },
-  { head: 'Success', cell: ({ delivered }) => percentiles(delivered) },
-];
-
-function percentiles(times: number[]): string {
-  const found = [0.5, 0.95, 0.99].flatMap((share) => percentile(times, share) ?? []);
-  return found.map(waitInWords).join(' · ') || '–';
 }

@@ -8,8 +8,6 @@ import { connections } from '../../core/platform/db/schema/accounts.ts';
 import { safetyEvents } from '../../core/platform/db/schema/fleet.ts';
 import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
 import { isCovered, recipientOf } from '../../extras/alerts/coverage.ts';
-import { selectLatest } from '../../extras/changes/feed.ts';
-import { maxTimed, selectTimes, waitsIn } from '../../extras/delivery-log/times.ts';
 import { isWithdrawn, needsCover } from '../../extras/providers/connect.ts';
 import { ailingWebhooks, failedOf, maxCounted } from '../../ui/read/attention.ts';
 
@@ -25,20 +23,12 @@ export async function readOverview(env: Env, caller: Caller) {
     },
     accidents: selectUnattended(db, caller),
     arrivals: selectLatestEvents(db, caller),
-    changed: selectLatest(db, caller),
-    times: selectTimes(
-      db,
-      sql`(select id from webhooks where account_id = ${caller.accountId} limit ${maxTimed})`,
-    ),
   });
   const found = await asCaller(env, caller, select);
-  const { setup, changed, times } = found;
+  const { setup } = found;
   return {
     ...found,
     setup: setup[0] ?? { connection: null, sent: 0, notified: '[]', webhook: 0, token: 0 },
-    /** When something last changed; 0: not within 30 days. */
-    changedAt: changed[0]?.seq ?? 0,
-    waits: waitsIn(times, now),
   };
 }
 

@@ -4,6 +4,7 @@ import { starter } from '../../core/webhooks/deliveries/consumer.ts';
 import { ACCIDENT, EVENT, type NotificationType } from '../../core/webhooks/notifications/types.ts';
 import { deleteWebhook, setPaused, updateWebhook } from '../../core/webhooks/service.ts';
 import { findWebhook, type StoredWebhook } from '../../core/webhooks/stored.ts';
+import { send } from '../../extras/delivery-log/pages/delivery.tsx';
 import { tryNow } from '../../extras/delivery-log/replay.ts';
 import { madeUp, sendTest } from '../../extras/delivery-log/simulate.ts';
 import { rotateSecret } from '../../extras/signing/rotate.ts';
@@ -15,7 +16,6 @@ import { Panel, ShownOnce } from '../../ui/parts.tsx';
 import { secretPage } from '../../ui/secret.tsx';
 import { done, submit } from '../../ui/submit.ts';
 import { aboveOf, pathOf, titleOf, typesOf } from '../../ui/webhooks.ts';
-import { send } from './delivery.tsx';
 
 export const remove = confirmed(async (c) => {
   const webhook = await inPath(c, findWebhook);

@@ -11,6 +11,8 @@ import {
   type WebhookActivity,
   webhookActivity,
 } from '../../extras/delivery-log/activity.ts';
+import { Charts } from '../../extras/delivery-log/pages/charts.tsx';
+import { Browser, type ShownDeliveries } from '../../extras/delivery-log/pages/deliveries.tsx';
 import type { Receiver } from '../../extras/delivery-log/receivers.ts';
 import { maxTimed, percentile } from '../../extras/delivery-log/times.ts';
 import type { Filters } from '../../extras/filters/filters.ts';
@@ -22,8 +24,6 @@ import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { Facts, Figures, Note, Panel, State } from '../../ui/parts.tsx';
 import { Time } from '../../ui/time.tsx';
 import { aboveOf, deliveries, pathOf, titleOf, typesOf } from '../../ui/webhooks.ts';
-import { Charts } from './charts.tsx';
-import { Browser, type ShownDeliveries } from './deliveries.tsx';
 import { healthOf } from './webhooks.tsx';
 
 /** The page of a webhook. */

@@ -1,7 +1,7 @@
-import { timestamp } from '../../core/platform/fields.ts';
-import { headersFor } from '../../core/webhooks/deliveries/send/attempt.ts';
-import type { StoredWebhook } from '../../core/webhooks/stored.ts';
-import type { Delivery, More } from '../../extras/delivery-log/find.ts';
+import { timestamp } from '../../../core/platform/fields.ts';
+import { headersFor } from '../../../core/webhooks/deliveries/send/attempt.ts';
+import type { StoredWebhook } from '../../../core/webhooks/stored.ts';
+import type { Delivery, More } from '../find.ts';
 
 export const hidden = '…';
 

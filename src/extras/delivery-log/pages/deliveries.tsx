@@ -1,22 +1,22 @@
 import type { Child } from 'hono/jsx';
-import { maxAttemptsOf } from '../../core/webhooks/deliveries/policy.ts';
-import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
+import { maxAttemptsOf } from '../../../core/webhooks/deliveries/policy.ts';
+import { ACCIDENT, EVENT } from '../../../core/webhooks/notifications/types.ts';
+import { briefly } from '../../../texts/outcome.ts';
+import { cappedCount, duration } from '../../../texts/words.ts';
+import { LinkButton, PostButton } from '../../../ui/buttons.tsx';
+import { addressOf } from '../../../ui/filters.tsx';
+import { Find } from '../../../ui/forms.tsx';
+import { type Empty, type Pause, Risk, Segment, Status } from '../../../ui/parts.tsx';
+import { acting, type Column, Pager, TablePanel } from '../../../ui/table.tsx';
+import { Time } from '../../../ui/time.tsx';
+import { deliveries as countOf } from '../../../ui/webhooks.ts';
 import {
   type BrowsedDelivery,
   type BrowseQuery,
   maxCounted,
   type StateCounts,
   type WebhookActivity,
-} from '../../extras/delivery-log/activity.ts';
-import { briefly } from '../../texts/outcome.ts';
-import { cappedCount, duration } from '../../texts/words.ts';
-import { LinkButton, PostButton } from '../../ui/buttons.tsx';
-import { addressOf } from '../../ui/filters.tsx';
-import { Find } from '../../ui/forms.tsx';
-import { type Empty, type Pause, Risk, Segment, Status } from '../../ui/parts.tsx';
-import { acting, type Column, Pager, TablePanel } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
-import { deliveries as countOf } from '../../ui/webhooks.ts';
+} from '../activity.ts';
 
 export type ShownDeliveries = Omit<BrowseQuery, 'limit'>;
 

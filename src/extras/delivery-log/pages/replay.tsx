@@ -1,17 +1,17 @@
 import * as v from 'valibot';
-import { dayMs } from '../../core/platform/durations.ts';
-import { by, type Context, inPath } from '../../core/platform/http/context.ts';
-import { maxReplayedPerCall } from '../../core/webhooks/deliveries/policy.ts';
-import { findWebhook } from '../../core/webhooks/stored.ts';
-import { countReplayable, replay } from '../../extras/delivery-log/replay.ts';
-import { type ReplaySelection, replayableMs } from '../../extras/delivery-log/replayable.ts';
-import { LinkButton, PostForm, Submit, WebhookUrl } from '../../ui/buttons.tsx';
-import { choice, drawn, line, valuesIn } from '../../ui/form-fields.tsx';
-import { page, timeZoneOf } from '../../ui/layout.tsx';
-import { Note, Panel } from '../../ui/parts.tsx';
-import { done, FilledForm, filledIn, orProblem } from '../../ui/submit.ts';
-import { isLocalTime, momentOf, ZoneName } from '../../ui/time.tsx';
-import { aboveOf, deliveries, pathOf } from '../../ui/webhooks.ts';
+import { dayMs } from '../../../core/platform/durations.ts';
+import { by, type Context, inPath } from '../../../core/platform/http/context.ts';
+import { maxReplayedPerCall } from '../../../core/webhooks/deliveries/policy.ts';
+import { findWebhook } from '../../../core/webhooks/stored.ts';
+import { LinkButton, PostForm, Submit, WebhookUrl } from '../../../ui/buttons.tsx';
+import { choice, drawn, line, valuesIn } from '../../../ui/form-fields.tsx';
+import { page, timeZoneOf } from '../../../ui/layout.tsx';
+import { Note, Panel } from '../../../ui/parts.tsx';
+import { done, FilledForm, filledIn, orProblem } from '../../../ui/submit.ts';
+import { isLocalTime, momentOf, ZoneName } from '../../../ui/time.tsx';
+import { aboveOf, deliveries, pathOf } from '../../../ui/webhooks.ts';
+import { countReplayable, replay } from '../replay.ts';
+import { type ReplaySelection, replayableMs } from '../replayable.ts';
 
 /** What a replay is chosen by, in the address: times are in the reader's zone. */
 function fieldsFor(c: Context) {

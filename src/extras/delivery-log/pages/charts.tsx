@@ -1,11 +1,11 @@
-import { hourMs } from '../../core/platform/durations.ts';
-import { addTallies, hourOf, shownHours } from '../../core/webhooks/deliveries/counts.ts';
-import type { HourTally } from '../../extras/delivery-log/hours.ts';
-import { maxTimed, percentile, type ReceiverResponse } from '../../extras/delivery-log/times.ts';
-import { counted } from '../../texts/words.ts';
-import { Chart, Legend, type Series } from '../../ui/chart.tsx';
-import { Panel, Segment } from '../../ui/parts.tsx';
-import { clockTime, dayIn, shortDate } from '../../ui/time.tsx';
+import { hourMs } from '../../../core/platform/durations.ts';
+import { addTallies, hourOf, shownHours } from '../../../core/webhooks/deliveries/counts.ts';
+import { counted } from '../../../texts/words.ts';
+import { Chart, Legend, type Series } from '../../../ui/chart.tsx';
+import { Panel, Segment } from '../../../ui/parts.tsx';
+import { clockTime, dayIn, shortDate } from '../../../ui/time.tsx';
+import type { HourTally } from '../hours.ts';
+import { maxTimed, percentile, type ReceiverResponse } from '../times.ts';
 
 const shownDays = 30;
 

@@ -1,3 +1,4 @@
+// More than 15 s: accounts with rows in every table move, and moves are cut off at each step.
 import { env } from 'cloudflare:workers';
 import { copyEvidence, partBytes } from '../../../src/extras/evidence/copy.ts';
 import { tables } from '../../../src/operator/deletion/tables.ts';

@@ -35,7 +35,7 @@ import { maxRows } from '../../src/extras/changes/feed.ts';
 import { problemDaysKept, problemsKept } from '../../src/extras/connector-problems/problems.ts';
 import { replayableMs } from '../../src/extras/delivery-log/replayable.ts';
 import { maxTestsOfHost, maxTestsOfReceiver } from '../../src/extras/delivery-log/simulate.ts';
-import { maxAccidentBytes, maxFileBytes } from '../../src/extras/evidence/copy.ts';
+import { maxAccidentBytes, maxFileBytes } from '../../src/extras/evidence/copy-file.ts';
 import { maxDayBytes, maxDayFiles, maxEver } from '../../src/extras/evidence/evidence.ts';
 import { maxExportRecords, maxExportsPerDay } from '../../src/extras/exports/exports.ts';
 import { paramLimits } from '../../src/extras/oauth/client.ts';

@@ -1,41 +1,26 @@
-import { and, eq, gt, lte, ne, notExists, or, type SQL, sql, sum } from 'drizzle-orm';
+import { and, eq, ne, notExists, or, type SQL, sql } from 'drizzle-orm';
 import { alias, type SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
-import { version } from '../../../package.json';
 import { noteEvidence } from '../../core/fleet/accidents/write.ts';
-import type { NewEvidence } from '../../core/fleet/lists/field-objects.ts';
 import { bucketOf } from '../../core/platform/bucket.ts';
 import { config } from '../../core/platform/config.ts';
 import { type Database, jsonList, transaction } from '../../core/platform/db/database.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { dayMs, minuteMs } from '../../core/platform/durations.ts';
 import { refusalIn } from '../../core/platform/errors.ts';
-import { type Budget, isLeft, newBudget, within } from '../../core/platform/jobs/budget.ts';
+import { isLeft, newBudget, within } from '../../core/platform/jobs/budget.ts';
 import { type Lease, withLease } from '../../core/platform/jobs/lease.ts';
 import { fault } from '../../core/platform/log.ts';
 import { send } from '../../core/platform/queue.ts';
-import { forget, isAllowed, isKept, keyOf, maxDayBytes, ofLastDay, owners } from './evidence.ts';
+import { type Claimed, copySome, maxAttempts, type Outcome } from './copy-file.ts';
+import { forget, isKept, keyOf, owners } from './evidence.ts';
 import { isSigned, leadToSame } from './link.ts';
-import { restFrom, spanOf, tagIn, type Version } from './range.ts';
 import { evidence } from './tables.ts';
-import { isNotReady, typeOf } from './types.ts';
-
-export const maxFileBytes = 200_000_000;
-export const maxAccidentBytes = 1_000_000_000;
-
-/** What is held in memory of a file: 5 MiB is the smallest part that R2 takes, but for the last. */
-export const partBytes = 5 * 1024 * 1024;
 
 /** When a file is given up that fails: links live for a day or two. */
 const longestMs = 3 * dayMs;
-const maxAttempts = 12;
-
-const maxRedirects = 3;
 
 /** How many lanes an invocation copies from at a time: six connections may wait for a response. */
 const lanesAtOnce = 4;
-
-/** How long a part of a copy may take: an invocation lives 30 s, and begins nothing after ten. */
-const callMs = 18_000;
 
 /** Who changes an account's files: one invocation at a time. */
 export const leaseOf = (accountId: string) => `evidence ${accountId}`;
@@ -81,7 +66,7 @@ export async function copyEvidence(
     const lanes = new Map<string, Promise<void>>();
     const copyNext = async (file: Claimed) => {
       try {
-        await record(env, bucket, lease, file, await step(env, bucket, lease, file, budget));
+        await record(env, bucket, lease, file, await copySome(env, bucket, lease, file, budget));
       } catch (error) {
         fault('error', 'A job failed', { job: 'evidence', accountId }, error); // it is due again
         isLost ||= refusalIn(error) !== undefined;
@@ -101,38 +86,6 @@ export async function copyEvidence(
   const again: CopyMessage = { copy: accountId };
   await send(env.DELIVERIES, [again]);
 }
-
-/** A file to be copied. */
-type Claimed = {
-  id: string;
-  accountId: string;
-  connectionId: string;
-  accidentId: string;
-  lane: string;
-  kind: NewEvidence['kind'];
-  source: string;
-  upload: string | null;
-  attempts: number;
-  createdAt: number;
-  /** That of its accident. */
-  reportUrl: string | null;
-};
-
-/** How far a copy has come. Its parts all have `partBytes`, but for the last one. */
-type Upload = Version & {
-  id: string;
-  type: string;
-  parts: R2UploadedPart[];
-  /** Whether the server sent what does not continue the parts: it is then asked for the whole file at once. */
-  isWhole: boolean;
-  /** Once all parts are there. */
-  bytes?: number;
-};
-
-/** What became of a file: it is to be continued, has failed for now or for good, or is stored. */
-type Outcome = 'more' | Failure | { type: string; bytes: number; sha256: string };
-
-type Failure = { failed: string; final?: boolean; restarts?: true };
 
 /**
  * Takes the next file of a lane that chance chooses, as the archive chooses accounts, but for those in which one is being
@@ -171,227 +124,6 @@ async function claim(
         (select report_url from accidents a where a.id = evidence.accident_id) as reportUrl`),
   );
   return file;
-}
-
-/** The fault is the server's that has the file, not ours. */
-class Unreachable extends Error {}
-
-/** A link leads to where we call nobody. */
-class Forbidden extends Error {}
-
-const reaching = <T>(work: Promise<T>): Promise<T> =>
-  work.catch((cause: unknown) => {
-    throw new Unreachable('', { cause });
-  });
-
-async function step(
-  env: Env,
-  bucket: R2Bucket,
-  lease: Lease,
-  file: Claimed,
-  budget: Budget,
-): Promise<Outcome> {
-  if (file.attempts > maxAttempts) return { failed: 'It could not be copied', final: true };
-  const upload: Upload | null = file.upload === null ? null : JSON.parse(file.upload);
-  try {
-    if (upload?.bytes !== undefined) return await complete(bucket, file, upload);
-    return await copyParts(env, bucket, lease, file, upload, budget);
-  } catch (error) {
-    if (error instanceof Forbidden) return { failed: error.message, final: true };
-    if (!(error instanceof Unreachable)) throw error;
-    const isLate = /timeout|timed out|abort/i.test(String(error.cause));
-    return { failed: isLate ? 'The server took too long' : 'The server could not be reached' };
-  }
-}
-
-/** Copies parts until the file or the budget ends. Each is noted: a copy that is interrupted goes on there. */
-async function copyParts(
-  env: Env,
-  bucket: R2Bucket,
-  lease: Lease,
-  file: Claimed,
-  begun: Upload | null,
-  budget: Budget,
-): Promise<Outcome> {
-  const key = keyOf(file);
-  const known = begun?.isWhole ? null : begun;
-  const at = (known?.parts.length ?? 0) * partBytes;
-  const signal = AbortSignal.timeout(callMs);
-  let response = await get(env, file.source, signal, known ? restFrom(at, known) : {});
-  let span = spanOf(response, at, known ?? nothing);
-  if (known && !span && [206, 416].includes(response.status)) {
-    await response.body?.cancel();
-    response = await get(env, file.source, signal);
-    span = spanOf(response, 0, nothing);
-  }
-  const { status, headers } = response;
-  if (!span) {
-    const final = [401, 403, 410].includes(status);
-    await response.body?.cancel();
-    return {
-      failed: `The server returned ${status}${final ? ': the link has expired' : ''}`,
-      final,
-    };
-  }
-  const { from, end, total } = span;
-  const tooMuch = total === null ? undefined : await reserve(lease, file, total);
-  if (tooMuch) {
-    await response.body?.cancel();
-    return tooMuch;
-  }
-  const isWhole = begun !== null && from === 0;
-  let upload = from > 0 && known ? { ...known, total } : undefined;
-  let bytes = from;
-  for await (const part of status === 416 ? [] : partsOf(response.body)) {
-    if (!upload && isNotReady(part)) return { failed: 'The file is not ready' };
-    const type = upload?.type ?? typeOf(file.kind, part);
-    if (!type) return { failed: `The file is no ${file.kind} of a known type`, final: true };
-    bytes += part.byteLength;
-    if (bytes > (end ?? bytes)) return { failed: 'The server sent more than it announced' };
-    const tooMuch = total === null ? await reserve(lease, file, bytes) : undefined;
-    if (tooMuch) return tooMuch;
-    if (!upload) {
-      upload = {
-        id: await begin(bucket, key, type),
-        type,
-        parts: [],
-        isWhole,
-        total,
-        tag: tagIn(headers),
-      };
-      if (begun) await lease.commit(progress(lease.db, file, upload));
-      if (begun) await abort(bucket, key, begun.id);
-    }
-    const target = await bucket.resumeMultipartUpload(key, upload.id);
-    upload.parts.push(await target.uploadPart(upload.parts.length + 1, part));
-    if (bytes === total) break;
-    if (part.byteLength < partBytes) continue;
-    await lease.commit(progress(lease.db, file, upload));
-    if (!isWhole && !isLeft(budget)) return 'more';
-  }
-  if (!upload) return { failed: 'The file is empty' };
-  if (bytes !== (total ?? bytes)) return { failed: 'The connection ended early' };
-  await lease.commit(progress(lease.db, file, { ...upload, bytes }));
-  return 'more';
-}
-
-const nothing: Version = { tag: null, total: null };
-
-/** Reserves so much for a file before it is copied, since others are copied at the same time. Returns why not, if not. */
-async function reserve(
-  { db, commit }: Lease,
-  file: Claimed,
-  bytes: number,
-): Promise<Failure | undefined> {
-  if (bytes > maxFileBytes) return { failed: 'The file has more than 200 MB', final: true };
-  const { id, accountId, accidentId } = file;
-  const total = { bytes: sql<number>`coalesce(${sum(evidence.bytes)}, 0)`.as('bytes') };
-  const others = db
-    .select(total)
-    .from(evidence)
-    .where(and(eq(evidence.accidentId, accidentId), ne(evidence.id, id)));
-  const ofDay = db.select(total).from(evidence).where(ofLastDay(accountId, Date.now()));
-  const fits = lte(sql`${bytes} + ${others}`, maxAccidentBytes);
-  const [reserved, isOver] = await commit(
-    db
-      .update(evidence)
-      .set({ bytes })
-      .where(and(eq(evidence.id, id), fits)),
-    db
-      .update(evidence)
-      .set({ bytes: null })
-      .where(and(eq(evidence.id, id), gt(sql`${ofDay}`, maxDayBytes))),
-  );
-  if (!reserved) return { failed: 'The accident has more than 1 GB', final: true };
-  return isOver ? { failed: 'The account has more than 50 GB today' } : undefined;
-}
-
-/** Ends an upload. One that is unknown is none, and R2 deletes what is left of others after a week. */
-export const abort = async (bucket: R2Bucket, key: string, id: string): Promise<void> => {
-  const upload = await bucket.resumeMultipartUpload(key, id);
-  await upload.abort().catch(() => {});
-};
-
-const begin = async (bucket: R2Bucket, key: string, contentType: string): Promise<string> =>
-  (await bucket.createMultipartUpload(key, { httpMetadata: { contentType } })).uploadId;
-
-/** Calls the server of a file, and follows redirects to allowed addresses. @throws Forbidden */
-async function get(
-  env: Env,
-  source: string,
-  signal: AbortSignal,
-  more: Record<string, string> = {},
-): Promise<Response> {
-  const headers = {
-    'User-Agent': `FleetDataService/${version}`,
-    'Accept-Encoding': 'identity',
-    ...more,
-  };
-  let url = source;
-  for (let hops = 0; hops <= maxRedirects; hops++) {
-    if (!isAllowed(env, url)) throw new Forbidden('Its address is not allowed');
-    const response = await reaching(fetch(url, { headers, redirect: 'manual', signal }));
-    const next =
-      response.status >= 300 && response.status < 400 && response.headers.get('location');
-    if (!next) return response;
-    await response.body?.cancel();
-    url = URL.parse(next, url)?.href ?? '';
-  }
-  throw new Forbidden('The link redirects too often');
-}
-
-/** Cuts a stream into parts, of which the next overwrites the one before. */
-async function* partsOf(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
-  if (!body) return;
-  const part = new Uint8Array(partBytes);
-  const reader = body.getReader();
-  let filled = 0;
-  try {
-    for (;;) {
-      const { value: chunk } = await reaching(reader.read());
-      if (!chunk) break;
-      for (let from = 0; from < chunk.byteLength; ) {
-        const some = chunk.subarray(from, from + partBytes - filled);
-        part.set(some, filled);
-        [from, filled] = [from + some.byteLength, filled + some.byteLength];
-        if (filled < partBytes) continue;
-        yield part;
-        filled = 0;
-      }
-    }
-    if (filled > 0) yield part.subarray(0, filled);
-  } finally {
-    await reader.cancel().catch(() => {});
-  }
-}
-
-/** Puts the parts together, and computes the checksum of what lies in the bucket then. */
-async function complete(
-  bucket: R2Bucket,
-  file: Claimed,
-  { id, type, parts, bytes }: Upload,
-): Promise<Outcome> {
-  const key = keyOf(file);
-  const target = await bucket.resumeMultipartUpload(key, id);
-  await target.complete(parts).catch(() => {}); // it was, if the invocation that did so was killed
-  const object = await bucket.get(key);
-  if (!object || object.size !== bytes)
-    return { failed: 'Its copy was incomplete', restarts: true };
-  const digest = new crypto.DigestStream('SHA-256');
-  await object.body.pipeTo(digest);
-  return { type, bytes, sha256: new Uint8Array(await digest.digest).toHex() };
-}
-
-/** Notes how far a copy is. One that makes no lasting progress is due again ever later, until it is given up. */
-function progress(db: Database, { id }: Claimed, upload: Upload) {
-  const isLasting = !upload.isWhole || upload.bytes !== undefined;
-  return db
-    .update(evidence)
-    .set({
-      upload: JSON.stringify(upload),
-      ...(isLasting && { attempts: 0, nextAt: Date.now() }),
-    })
-    .where(eq(evidence.id, id));
 }
 
 async function record(

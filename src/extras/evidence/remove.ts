@@ -8,7 +8,8 @@ import { inSteps, newBudget } from '../../core/platform/jobs/budget.ts';
 import { stepWithLease } from '../../core/platform/jobs/lease.ts';
 import { fault } from '../../core/platform/log.ts';
 import type { ArchivedRow } from '../archive/archived.ts';
-import { abort, leaseOf } from './copy.ts';
+import { leaseOf } from './copy.ts';
+import { abort } from './copy-file.ts';
 import { forget, keyOf, owners, pruneJob } from './evidence.ts';
 import { evidence } from './tables.ts';
 

@@ -1,6 +1,7 @@
 // More than 15 s: accounts with rows in every table move, and moves are cut off at each step.
 import { env } from 'cloudflare:workers';
-import { copyEvidence, partBytes } from '../../../src/extras/evidence/copy.ts';
+import { copyEvidence } from '../../../src/extras/evidence/copy.ts';
+import { partBytes } from '../../../src/extras/evidence/download.ts';
 import { tables } from '../../../src/operator/deletion/tables.ts';
 import {
   allRows,

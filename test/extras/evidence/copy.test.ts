@@ -3,13 +3,9 @@ import { sql } from 'drizzle-orm';
 import { transaction } from '../../../src/core/platform/db/database.ts';
 import { openDatabase } from '../../../src/core/platform/db/system.ts';
 import { dayMs, hourMs } from '../../../src/core/platform/durations.ts';
-import {
-  copiesAreDue,
-  copyEvidence,
-  maxFileBytes,
-  partBytes,
-  startCopies,
-} from '../../../src/extras/evidence/copy.ts';
+import { copiesAreDue, copyEvidence, startCopies } from '../../../src/extras/evidence/copy.ts';
+import { maxFileBytes } from '../../../src/extras/evidence/copy-file.ts';
+import { partBytes } from '../../../src/extras/evidence/download.ts';
 import { maxDayBytes, maxDayFiles, maxEver } from '../../../src/extras/evidence/evidence.ts';
 import { allChanges, changes } from '../../support/changes.ts';
 import {

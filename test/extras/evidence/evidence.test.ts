@@ -1,5 +1,5 @@
 import { env, exports } from 'cloudflare:workers';
-import { partBytes } from '../../../src/extras/evidence/copy.ts';
+import { partBytes } from '../../../src/extras/evidence/download.ts';
 import { copyAll, crash, filesOf, keepFor, linked, media, video } from '../../support/evidence.ts';
 import { rows } from '../../support/rows.ts';
 import { issueLimited, world, worldBefore } from '../../support/world.ts';

@@ -35,9 +35,14 @@ const broken = {
     export { openDatabase } from '../platform/db/system.ts';
     export const hidden = sql\`select 1\`;
     export { SQLiteRaw } from 'drizzle-orm/sqlite-core/query-builders/raw';`,
-  'src/portal/fuel.tsx': `import { events } from '../core/platform/db/schema/fleet.ts'; export const all = events;`,
+  'src/portal/fuel.tsx': `
+    import { events } from '../core/platform/db/schema/fleet.ts';
+    import '../extras/trends/job.ts';
+    export const all = events;`,
   'src/cli/mixed.ts': `export { env } from 'cloudflare:workers'; import '../core/fleet/fuel/service.ts';`,
-  'src/extras/external-ids/fuel.ts': `import '../trends/job.ts';`,
+  'src/extras/external-ids/fuel.ts': `
+    import '../trends/job.ts';
+    import '../../ui/layout.tsx';`,
   'src/core/platform/errors.ts': `\nexport type { Caller } from './db/guard.ts';\n`,
   'src/docs/fuel.md': `# Fuel\n${'long '.repeat(25)}\n`,
 };
@@ -71,6 +76,8 @@ const messages: [message: string, path: keyof typeof broken][] = [
   ],
   ['imports src/extras/trends/job.ts, which is an extra', 'src/core/fleet/fuel/service.ts'],
   ['imports src/extras/trends/job.ts, of another extra', 'src/extras/external-ids/fuel.ts'],
+  ['imports src/ui/layout.tsx. Only the pages of an extra do', 'src/extras/external-ids/fuel.ts'],
+  ['imports src/extras/trends/job.ts, which is an extra. Let', 'src/portal/fuel.tsx'],
   ['both write the table tokens', 'src/core/fleet/fuel/service.ts'],
   ['is longer than 120 characters', 'src/docs/fuel.md'],
 ];

@@ -107,7 +107,7 @@ export const kitInServices = (files: SourceFile[]): string[] =>
     .flatMap(({ path, imports }) =>
       imports
         .filter((target) => target.startsWith('src/ui/') && target !== 'src/ui/added.ts')
-        .map((target) => `${path} imports ${target}. Only an extra's pages do.`),
+        .map((target) => `${path} imports ${target}. Only the pages of an extra do.`),
     );
 
 /** Extras that some of the portal's own pages still import. */

@@ -5,6 +5,7 @@ import { connectionActivity } from '../../src/extras/activity/activity.ts';
 import { archive } from '../../src/extras/archive/job.ts';
 import { countEvents } from '../../src/extras/trends/job.ts';
 import { deliveriesOf } from '../support/deliveries.ts';
+import { signIn } from '../support/portal.ts';
 import { safetyEvent, vehicle } from '../support/records.ts';
 import { rows, value } from '../support/rows.ts';
 import { story } from '../support/story.ts';
@@ -30,6 +31,19 @@ describe('an event that its provider withdraws', () => {
         data: expect.objectContaining({ withdrawn: true }),
       }),
     );
+  });
+
+  it('says so where somebody looks for who was notified, and is marked or left out in the portal', async () => {
+    await register();
+    await us.send(withdrawn());
+    const ann = await signIn(us);
+    const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
+    expect(await ann.textAt(`/portal/events/${id}`)).toContain(
+      'the provider has withdrawn the event',
+    );
+    expect(
+      (await ann.page('/portal')).textAt('section[aria-labelledby=latest-arrivals]')[0],
+    ).toMatch(/Withdrawn.*Harsh Braking/);
   });
 
   it('is no activity of its connection', async () => {

@@ -1,7 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { recordId } from '../../../src/core/platform/db/ids.ts';
 import { deliveriesOf, makeDue, settled, unattempted } from '../../support/deliveries.ts';
-import { signIn } from '../../support/portal.ts';
 import { safetyEvent, vehicle } from '../../support/records.ts';
 import { story } from '../../support/story.ts';
 import type { WebhookOut } from '../../support/world.ts';
@@ -46,17 +44,5 @@ describe('an event that its provider withdraws', () => {
     expect((await us.send(withdrawn())).data).toEqual({ accepted: 1, unchanged: 0, rejected: [] });
     await us.send(safetyEvent());
     expect(await deliveriesOf(hook.id)).toEqual([]);
-  });
-
-  it('says so where somebody looks for who was notified, and is marked or left out in the portal', async () => {
-    await us.send(withdrawn());
-    const ann = await signIn(us);
-    const id = recordId(us.connection.id, 'safetyEvent', 'event-1');
-    expect(await ann.textAt(`/portal/events/${id}`)).toContain(
-      'the provider has withdrawn the event',
-    );
-    expect(
-      (await ann.page('/portal')).textAt('section[aria-labelledby=latest-arrivals]')[0],
-    ).toMatch(/Withdrawn.*Harsh Braking/);
   });
 });

@@ -19,7 +19,7 @@ import { pruneNotifications } from '../src/core/webhooks/notifications/remove.ts
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../src/dev/fakes/samsara.ts';
 import { perEvent, perTrip } from '../src/docs/per-event.ts';
 import { archive } from '../src/extras/archive/job.ts';
-import { isWithdrawn } from '../src/extras/providers/connect.ts';
+import { connectionSql } from '../src/extras/providers/connect.ts';
 import { pull } from '../src/extras/providers/pull.ts';
 import { readTrends } from '../src/extras/trends/for-overview.ts';
 import { countEvents } from '../src/extras/trends/job.ts';
@@ -412,7 +412,10 @@ describe('the overview of an account with a million events', () => {
     const span = spanOf('UTC', new Date(now).toISOString().slice(0, 10), 90);
     const caller = { accountId: us.accountId, operator: true } as const;
     const read = () =>
-      Promise.all([readOverview(bindings, caller), readTrends(bindings, caller, span)]);
+      Promise.all([
+        readOverview(bindings, caller, connectionSql),
+        readTrends(bindings, caller, span),
+      ]);
     await read();
     const first = { ...cost };
     expect(first.trips).toBe(2);
@@ -448,7 +451,7 @@ describe('the overview of an account with a million events', () => {
     const [found] = await transaction(
       db,
       db.all<{ accidents: number }>(sql`
-        select ${sql.join(Object.values(attentionOf(sql`${us.accountId}`, Date.now(), isWithdrawn)), sql`, `)}`),
+        select ${sql.join(Object.values(attentionOf(sql`${us.accountId}`, Date.now(), connectionSql)), sql`, `)}`),
     );
     expect(Object.values(found ?? {})).toContain(40);
     expect(cost.read).toBeLessThanOrEqual(40 + 10);

@@ -16,10 +16,8 @@ import * as accident from './accidents/accident.tsx';
 import * as accidents from './accidents/accidents.tsx';
 import { openReport } from './accidents/report.tsx';
 import * as connectionActions from './connections/actions.tsx';
-import { addConnection, changeCredential } from './connections/add.tsx';
 import { showConnection } from './connections/connection.tsx';
 import * as connections from './connections/connections.tsx';
-import * as links from './connections/links.tsx';
 import { addOwn } from './connections/own.tsx';
 import * as events from './events/events.tsx';
 import * as names from './fleet/names.tsx';
@@ -115,8 +113,6 @@ portalRoutes.get('/sign-in/link', signIn.confirm);
 portalRoutes.post('/sign-in/link', signIn.signInByLink);
 for (const { open } of added) if (open) portalRoutes.route('/', open);
 portalRoutes.get('/page-version', pageVersion);
-portalRoutes.on(form, '/connect', links.outside);
-portalRoutes.on(form, '/connect/withdraw', links.endOutside);
 
 // What follows is for people who are signed in, and says the role that it needs.
 portalRoutes.use(signedIn, formsOnce);
@@ -128,23 +124,12 @@ portalRoutes.post('/sign-out-everywhere', role('viewer'), (c) => signIn.endSessi
 portalRoutes.get('/', role('viewer'), overview);
 
 portalRoutes.get('/connections', role('viewer'), connections.list);
-portalRoutes.get('/connections/links', role('admin'), links.list);
-portalRoutes.post('/connections/links', role('admin'), limited, links.create);
-portalRoutes.on(form, '/connections/links/:id/revoke', role('admin'), links.revoke);
-portalRoutes.get('/connections/new', role('member'), addConnection);
-portalRoutes.post('/connections/new', role('member'), limited, addConnection);
 portalRoutes.get('/connections/own', role('admin'), addOwn);
 portalRoutes.post('/connections/own', role('admin'), limited, addOwn);
 portalRoutes.get('/connections/:id', role('viewer'), showConnection);
 portalRoutes.post('/connections/:id/keys', role('admin'), limited, connectionActions.generateKey);
 portalRoutes.post('/connections/:id/labels', role('admin'), connectionActions.mapLabel);
-portalRoutes.post('/connections/:id/pull', role('member'), limited, connectionActions.pull);
-portalRoutes.post('/connections/:id/pause', role('member'), connectionActions.pause);
-portalRoutes.post('/connections/:id/resume', role('member'), connectionActions.resume);
-portalRoutes.post('/connections/:id/webhook-secret', role('member'), connectionActions.saveSecret);
 portalRoutes.post('/connections/:id/warning', role('member'), connectionActions.setWarning);
-portalRoutes.get('/connections/:id/credential', role('member'), changeCredential);
-portalRoutes.post('/connections/:id/credential', role('member'), limited, changeCredential);
 portalRoutes.on(form, '/connections/:id/remove', role('member'), connectionActions.remove);
 
 portalRoutes.get('/events', role('viewer'), events.list);

@@ -5,13 +5,15 @@ import { findItem } from '../core/fleet/find.ts';
 import type { List } from '../core/fleet/lists/list.ts';
 import type { vehicles } from '../core/fleet/lists/vehicles.ts';
 import type { ReadPage, Reads } from '../core/fleet/service.ts';
+import type { SliceQuery } from '../core/platform/db/cursor.ts';
 import type { Caller } from '../core/platform/db/guard.ts';
 import { readPage } from '../core/platform/db/pages.ts';
 import { type App, by, type Context } from '../core/platform/http/context.ts';
 import type { PortalUser } from '../people/people.ts';
 import type { Excluded } from '../people/sessions.ts';
-import type { FactList } from './parts.tsx';
-import type { IsEnded } from './read/attention.ts';
+import type { IconName } from './icon-names.ts';
+import type { FactList, Mood } from './parts.tsx';
+import { type ConnectionSql, nothingKnown } from './read/attention.ts';
 import type { Accident } from './read/named-lists.ts';
 
 /** What an extra adds to the portal's pages. It declares it in its `pages`. */
@@ -43,11 +45,17 @@ export type Pages = {
   pathOfId?: (env: Env, caller: Caller, id: string) => Promise<string | undefined>;
   /** Finds vehicles and drivers by what is typed into filters. */
   matchFleet?: (env: Env, caller: Caller, typed: Typed) => Promise<Matched>;
-  /** Whether the health of a connection needs no attention any more. */
-  isEnded?: IsEnded;
+  /** SQL of what it knows of connections. */
+  connectionSql?: ConnectionSql;
+  /** The connections that it pulls, by their ids: those of a slice, or one. */
+  pulled?: (c: Context, which: SliceQuery | string) => Promise<Map<string, Pulled>>;
+  /** How people connect a provider, if not with a connector of their own. */
+  connecting?: Connecting;
+  /** Where an accident's report can be opened now, or why it cannot. */
+  report?: (env: Env, caller: Caller, accident: Accident) => Promise<OpenReport>;
 };
 
-/** A page of the settings. */
+/** A page, such as one of the settings. */
 export type Tab = { href: string; name: string };
 
 type SignIn = {
@@ -86,11 +94,43 @@ export type OnOverview = {
 
 /** What is on a connection's page. */
 export type OnConnection = {
+  /** Whose it is at the provider. */
+  owner?: string | undefined;
+  /** Buttons beside its title, and links among more actions. */
+  actions?: Child;
+  links?: Child;
+  /** Above all the rest. */
+  above?: Child;
+  facts?: FactList;
   /** Forms, above the keys of its connector. */
   forms?: Child;
   /** What is below all the rest. */
   below?: Child;
 };
+
+/** A connection whose records are pulled, instead of sent by a connector. */
+export type Pulled = {
+  /** Its health; `health` is what its status alone says. */
+  healthOf: (connection: Connection, health: ConnectionHealth) => ConnectionHealth;
+  /** Whether people want nothing to be pulled, for now or ever. */
+  isStopped: boolean;
+  /** The page to repair it on, if that is necessary. */
+  repair?: Tab | undefined;
+};
+
+/** A connection's health in words. A problem has a note; the most urgent has the highest `urgency`. */
+export type ConnectionHealth = {
+  mood: Mood;
+  word: string;
+  urgency: number;
+  note?: string;
+  icon?: IconName;
+};
+
+/** The page that adds a connection, what that is in words, and other pages for the same. */
+export type Connecting = { href: string; text: string; others: Tab[] };
+
+export type OpenReport = { link: string } | { missing: string };
 
 /** A person or channel that was notified; `at` is null if that was before it was recorded. */
 export type Alerted = { name: string; isChannel: boolean; at: number | null; isWaiting: boolean };
@@ -128,6 +168,10 @@ export const added = <Part extends keyof Pages>(
   part: Part,
 ): NonNullable<Pages[Part]>[] =>
   (c.get('added') ?? []).flatMap(({ [part]: found }) => (found === undefined ? [] : [found]));
+
+/** SQL of what extras know of connections. */
+export const connectionSql = (c: Context): ConnectionSql =>
+  added(c, 'connectionSql')[0] ?? nothingKnown;
 
 /** Shows the page of the portal that has the form which was sent, and what is wrong in it. */
 export const shown =

@@ -293,6 +293,15 @@ export async function changePull(
 export const isWithdrawn = (id: SQLWrapper): SQL =>
   sql`exists (select 1 from connect_links where connection_id = ${id} and withdrawn_at is not null)`;
 
+/** What the portal knows of the connection `id`. */
+export const connectionSql = {
+  isEnded: isWithdrawn,
+  isRefused: (id: SQLWrapper): SQL =>
+    sql`exists (select 1 from pulls where connection_id = ${id} and refused_at is not null)`,
+  version: (id: SQLWrapper): SQL =>
+    sql`(select json_array(paused_at, refused_at) from pulls where connection_id = ${id})`,
+};
+
 /** SQL for whether accidents of the connection `c` are expected: it is neither paused nor withdrawn. */
 export const needsCover: SQL = sql`(not ${isWithdrawn(sql`c.id`)} and not exists (
   select 1 from pulls where connection_id = c.id and paused_at is not null))`;

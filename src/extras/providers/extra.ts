@@ -3,10 +3,11 @@
 import { withWarning } from '../alerts/coverage.ts';
 import type { Extra } from '../extra.ts';
 import { ownerIn } from '../owner-of.ts';
-import { connectIfPulled, isWithdrawn, needsCover } from './connect.ts';
+import { connectIfPulled, needsCover } from './connect.ts';
 import { handlers } from './handlers.ts';
 import { healthAlertsAreDue, notifyOfSilence, sendHealthAlerts } from './health-alerts.ts';
 import { metrics } from './metrics.ts';
+import { pages } from './pages/pages.ts';
 import { pull, startPulls } from './pull.ts';
 import { providerRoutes } from './routes.ts';
 import { removePull } from './store.ts';
@@ -22,7 +23,7 @@ export const extra: Extra = {
   needsCover,
   metrics,
   routes: providerRoutes,
-  pages: { isEnded: isWithdrawn },
+  pages,
   messages: { pull },
   starters: { 'start pulls': startPulls },
   jobs: {

@@ -1,5 +1,7 @@
+import { findConnection } from '../../core/fleet/connections.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
 import { invalid } from '../../core/platform/errors.ts';
+import { unmappedWords } from '../activity/activity.ts';
 import type { Handlers } from '../handlers.ts';
 import { pausePull, pullNow, replaceCredential, resumePull, setWebhookSecret } from './connect.ts';
 import { createLink, listLinks, revokeLink } from './links.ts';
@@ -37,11 +39,15 @@ type Asked = { env: Env; caller: Caller; id: string };
 
 /** How a connection is pulled. Without a new version of the API, its `state` cannot be another. */
 async function pull({ env, caller, id }: Asked) {
-  const status = await pullStatus(env, caller, id);
-  if (!status) throw invalid('This connection does not pull from a provider');
+  const [status, connection] = await Promise.all([
+    pullStatus(env, caller, id),
+    findConnection(env, caller, id),
+  ]);
+  if (!status || !connection) throw invalid('This connection does not pull from a provider');
   const { state } = status;
   return {
     ...status,
+    unmapped: await unmappedWords(env, caller, connection),
     isWithdrawn: state === 'withdrawn',
     state: state === 'withdrawn' ? ('refused' as const) : state,
   };

@@ -3,7 +3,6 @@ import { following, type SliceQuery } from '../../core/platform/db/cursor.ts';
 import type { Database } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
-import { selectWords, unmappedOf } from '../activity/activity.ts';
 import { isWithdrawn } from './connect.ts';
 import { adviceFor, type Connector, type FeedName, feedNames } from './connector.ts';
 import { type Feeds, historyProgress, isFailing, type Planned } from './plan.ts';
@@ -25,7 +24,6 @@ const selectPulls = (db: Database, which: SQL | undefined) =>
       nextAt: pulls.dueAt,
       historyDays: pulls.historyDays,
       connectedAt: pulls.connectedAt,
-      incidentTypeMap: connections.incidentTypeMap,
       feeds: pulls.feeds,
     })
     .from(pulls)
@@ -41,10 +39,10 @@ const stateOf = sql<'pulling' | 'paused' | 'refused' | 'withdrawn'>`
 
 type PullRow = Awaited<ReturnType<typeof selectPulls>>[number];
 
-/** The status of a connection's pull, if it has one. Reads up to 1,000 events and 200 refused records. */
+/** The status of a connection's pull, if it has one. Reads up to 200 refused records. */
 export async function pullStatus(env: Env, caller: Caller, id: string) {
   const which = and(eq(pulls.connectionId, id), eq(pulls.accountId, caller.accountId));
-  const { found, problems, words } = await asCaller(env, caller, (db) => {
+  const { found, problems } = await asCaller(env, caller, (db) => {
     const own = db.select({ id: pulls.connectionId }).from(pulls).where(which);
     return {
       found: selectPulls(db, eq(pulls.connectionId, own)),
@@ -59,52 +57,46 @@ export async function pullStatus(env: Env, caller: Caller, id: string) {
         .from(pullRefusals)
         .where(eq(pullRefusals.connectionId, own))
         .orderBy(desc(pullRefusals.at)),
-      words: selectWords(db, own),
     };
   });
   const [pull] = found;
   const summary = pull && summaryOf(pull);
   if (!summary) return undefined;
-  const feed = {
-    provider: pull.provider,
-    incidentTypeMap: pull.incidentTypeMap ?? undefined,
-  };
   const those = (accepted: boolean) =>
     problems.flatMap(({ accepted: is, ...one }) => (is === accepted ? [one] : []));
   return {
     ...summary,
     refusals: those(false),
     warnings: those(true),
-    unmapped: unmappedOf(feed, words),
   };
 }
 export type PullStatus = NonNullable<Awaited<ReturnType<typeof pullStatus>>>;
 
-/** How a connection's pulls are doing, without refused records and labels; reads two rows. */
+/** How a connection's pulls are doing, without refused records; reads two rows. */
 export const pullSummary = async (
   env: Env,
   caller: Caller,
   id: string,
-): Promise<PullSummary | undefined> =>
-  (await summariesOf(env, caller, () => eq(pulls.connectionId, id))).get(id);
+): Promise<PullSummary | undefined> => (await pullSummaries(env, caller, id)).get(id);
 
-/** How the pulls of these connections are doing, by their ids; those that do not pull are left out. */
+/** How the pulls of a slice of connections, or of one, are doing, by their ids; those that do not pull are left out. */
 export const pullSummaries = (
   env: Env,
   caller: Caller,
-  slice: SliceQuery,
+  which: SliceQuery | string,
 ): Promise<Map<string, PullSummary>> =>
-  summariesOf(env, caller, (db) =>
-    inArray(
+  summariesOf(env, caller, (db) => {
+    if (typeof which === 'string') return eq(pulls.connectionId, which);
+    return inArray(
       pulls.connectionId,
       db
         .select({ id: connections.id })
         .from(connections)
-        .where(and(eq(connections.accountId, caller.accountId), following(connections, slice)))
+        .where(and(eq(connections.accountId, caller.accountId), following(connections, which)))
         .orderBy(connections.createdAt, connections.id)
-        .limit(slice.limit),
-    ),
-  );
+        .limit(which.limit),
+    );
+  });
 
 async function summariesOf(
   env: Env,
@@ -124,7 +116,7 @@ async function summariesOf(
 function summaryOf(found: PullRow) {
   const connector = connectorOf(found.provider);
   if (!connector) return undefined;
-  const { id: _, connectedAt, incidentTypeMap, feeds, ...shown } = found;
+  const { id: _, connectedAt, feeds, ...shown } = found;
   const { historyDays } = found;
   const planned = { connector, feeds: JSON.parse(feeds) as Feeds, connectedAt, historyDays }; // as pulls write it
   return {

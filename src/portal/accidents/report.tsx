@@ -1,5 +1,6 @@
-import { type Context, seeOther } from '../../core/platform/http/context.ts';
-import { findReport } from '../../extras/providers/report.ts';
+import type { Caller } from '../../core/platform/db/guard.ts';
+import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
+import { added, type OpenReport } from '../../ui/added.ts';
 import { Breakable } from '../../ui/breakable.tsx';
 import { Panel, State } from '../../ui/parts.tsx';
 import type { Accident } from '../../ui/read/named-lists.ts';
@@ -9,11 +10,15 @@ import { done } from '../../ui/submit.ts';
 /** Opens the report at the provider. */
 export async function openReport(c: Context) {
   const accident = await requireAccident(c);
-  const report = await findReport(c.env, c.get('caller'), accident);
+  const [find = asSent] = added(c, 'report');
+  const report = await find(...by(c), accident);
   return 'link' in report
     ? seeOther(c, report.link)
     : done(c, accidentPath(accident), report.missing, 'warn');
 }
+
+const asSent = async (_env: Env, _caller: Caller, { reportUrl }: Accident): Promise<OpenReport> =>
+  reportUrl ? { link: reportUrl } : { missing: 'There is no report.' };
 
 /** Where an accident's report is, or why there is none. */
 export const Report = ({ accident }: { accident: Accident }) => {

@@ -2,48 +2,46 @@ import {
   byName,
   type Connection,
   connectionName,
-  findConnection,
   sliceConnections,
 } from '../../core/fleet/connections.ts';
-import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
+import type { SliceQuery } from '../../core/platform/db/cursor.ts';
+import type { Context } from '../../core/platform/http/context.ts';
 import {
   type ConnectionActivity,
   connectionActivity,
   maxCountedInList,
 } from '../../extras/activity/activity.ts';
-import { connectorOf } from '../../extras/providers/registry.ts';
-import { type PullSummary, pullSummaries, pullSummary } from '../../extras/providers/status.ts';
 import { cappedCount, counted } from '../../texts/words.ts';
+import { added, type ConnectionHealth, type Pulled } from '../../ui/added.ts';
 import { LinkButton } from '../../ui/buttons.tsx';
 import { Spark } from '../../ui/chart.tsx';
+import { ownPath } from '../../ui/connections.ts';
 import { page } from '../../ui/layout.tsx';
+import { connectionPath } from '../../ui/records.tsx';
 import { type Column, sliceOn, TablePanel } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
-import { type ConnectionHealth, credentialLabel, Health, healthOf } from './health.tsx';
+import { Health, healthOf } from './health.tsx';
 
-export const connectionsPath = '/portal/connections';
-export const linksPath = `${connectionsPath}/links`;
-export const addPath = `${connectionsPath}/new`;
-export const ownPath = `${connectionsPath}/own`;
+/** How people add a connection: with a connector of their own, if no extra knows another way. */
+export const connectingOf = (c: Context) => {
+  const [connecting] = added(c, 'connecting');
+  return (
+    connecting ?? {
+      href: ownPath,
+      text: 'Your connector, a program of your own, sends us the data of your telematics provider.',
+      others: [],
+    }
+  );
+};
 
-export const above = [{ href: connectionsPath, name: 'Connections' }];
-export const aboveOf = (connection: Connection) => [
-  ...above,
-  { href: pathOf(connection), name: connectionName(connection) },
-];
+const pullsOf = async (c: Context, which: SliceQuery | string): Promise<Map<string, Pulled>> => {
+  const found = await Promise.all(added(c, 'pulled').map((part) => part(c, which)));
+  return new Map(found.flatMap((pulls) => [...pulls]));
+};
 
-export const pathOf = ({ id }: Connection): string => `${connectionsPath}/${id}`;
-
-/** The connection in the path. @throws Refusal: not found, also for another account's, or one that does not pull */
-export async function requirePulled(c: Context) {
-  const id = c.req.param('id') ?? '';
-  const [connection, pull] = await Promise.all([
-    findConnection(...by(c), id),
-    pullSummary(...by(c), id),
-  ]);
-  const connector = orNotFound(pull && connectorOf(pull.provider));
-  return { connection: orNotFound(connection), pull: orNotFound(pull), connector };
-}
+/** The connection, if it is pulled. */
+export const findPulled = async (c: Context, id: string): Promise<Pulled | undefined> =>
+  (await pullsOf(c, id)).get(id);
 
 /** Few, because each connection reads up to a few thousand rows. */
 export const pageSize = 25;
@@ -51,7 +49,7 @@ export const pageSize = 25;
 type Listed = {
   connection: Connection;
   activity: ConnectionActivity | undefined;
-  pull: PullSummary | undefined;
+  pulled: Pulled | undefined;
   health: ConnectionHealth;
 };
 
@@ -61,8 +59,10 @@ export async function list(c: Context) {
     c,
     pageSize,
     ['connection', 'connections'],
-    readConnections,
+    (env, caller, slice) => readConnections(c, env, caller, slice),
   );
+  const { href, others } = connectingOf(c);
+  const addButton = <LinkButton href={href} name="Add a connection" icon="plus" weight="primary" />;
   return page(
     c,
     {
@@ -70,8 +70,10 @@ export async function list(c: Context) {
       ...(!pages && items.length > 0 && { lead: summaryOf(items) }),
       actions: (
         <>
-          <LinkButton href={linksPath} name="Connect links" />
-          {items.length > 0 && <AddConnection />}
+          {others.map((other) => (
+            <LinkButton {...other} />
+          ))}
+          {items.length > 0 && addButton}
         </>
       ),
     },
@@ -86,32 +88,28 @@ export async function list(c: Context) {
         icon: 'plug',
         title: 'No connections yet',
         text: 'A connection pulls the data of one telematics provider.',
-        action: <AddConnection />,
+        action: addButton,
       }}
     />,
   );
 }
 
-async function readConnections(...asked: Parameters<typeof sliceConnections>) {
+async function readConnections(c: Context, ...asked: Parameters<typeof sliceConnections>) {
   const [slice, activity, pulls] = await Promise.all([
     sliceConnections(...asked),
     connectionActivity(...asked),
-    pullSummaries(...asked),
+    pullsOf(c, asked[2]),
   ]);
   const items = slice.items.map((connection): Listed => {
-    const pull = pulls.get(connection.id);
+    const pulled = pulls.get(connection.id);
     const known = activity.get(connection.id);
-    const health = healthOf(connection, pull, Boolean(known?.arrivedAt));
-    return { connection, activity: known, pull, health };
+    const health = healthOf(connection, pulled, Boolean(known?.arrivedAt));
+    return { connection, activity: known, pulled, health };
   });
   const order = (a: Listed, b: Listed) =>
     b.health.urgency - a.health.urgency || byName(a.connection, b.connection);
   return { ...slice, items: items.toSorted(order) };
 }
-
-const AddConnection = () => (
-  <LinkButton href={addPath} name="Add a connection" icon="plus" weight="primary" />
-);
 
 /** "6 data sources, 302 vehicles. One needs attention." */
 function summaryOf(connections: Listed[]): string {
@@ -132,8 +130,8 @@ const columns: Column<Listed>[] = [
   {
     head: 'Last pulled',
     look: 'nowrap',
-    cell: ({ pull, connection: { lastPulledAt } }) =>
-      pull && (lastPulledAt === null ? 'Not yet' : <Ago at={lastPulledAt} />),
+    cell: ({ pulled, connection: { lastPulledAt } }) =>
+      pulled && (lastPulledAt === null ? 'Not yet' : <Ago at={lastPulledAt} />),
   },
   {
     head: 'Last new record',
@@ -163,7 +161,7 @@ const Title = (listed: Listed) => (
       {listed.connection.tsp.charAt(0).toUpperCase()}
     </span>
     <span class="min-w-0">
-      <a class="cover" href={pathOf(listed.connection)}>
+      <a class="cover" href={connectionPath(listed.connection)}>
         {connectionName(listed.connection)}
       </a>
       {listed.connection.name && <span class="sub block">{listed.connection.tsp}</span>}
@@ -175,11 +173,10 @@ const HealthAndRepair = (listed: Listed) => (
   <>
     <Health health={listed.health} />
     {listed.health.note && <p class="sub mt-1 max-w-sm">{listed.health.note}</p>}
-    {listed.pull?.state === 'refused' && (
+    {listed.pulled?.repair && (
       <div class="mt-3">
         <LinkButton
-          href={`${pathOf(listed.connection)}/credential`}
-          name={`Replace the ${credentialLabel(listed.pull)}`}
+          {...listed.pulled.repair}
           about={`of ${connectionName(listed.connection)}`}
           small
         />

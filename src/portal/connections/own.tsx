@@ -12,11 +12,13 @@ import {
 import { Name } from '../../core/platform/fields.ts';
 import type { Context } from '../../core/platform/http/context.ts';
 import { addWithWebhooks } from '../../core/webhooks/add-connection.ts';
+import { above, connectionsPath, ownPath } from '../../ui/connections.ts';
 import { FormPanel, formPage, line } from '../../ui/form-fields.tsx';
+import { connectionPath } from '../../ui/records.tsx';
 import { secretPage } from '../../ui/secret.tsx';
 import { TablePanel } from '../../ui/table.tsx';
 import { NewToken, newToken, tokenColumns } from '../settings/tokens.tsx';
-import { above, addPath, pathOf } from './connections.tsx';
+import { connectingOf } from './connections.tsx';
 
 /** A provider's name as the code that the API has for it: "acme-telematics". */
 const codeOf = (name: string) =>
@@ -44,6 +46,12 @@ const newConnection = {
   ),
 };
 
+/** The page that leads here. */
+function backFrom(c: Context): string {
+  const { href } = connectingOf(c);
+  return href === ownPath ? connectionsPath : href;
+}
+
 /** The form for a connection whose records a connector of the account sends, with an ingest key. */
 export const addOwn = (c: Context) =>
   formPage(c, {
@@ -57,7 +65,7 @@ export const addOwn = (c: Context) =>
     ),
     fields: newConnection,
     send: 'Add connection',
-    back: addPath,
+    back: backFrom(c),
     place: 'provider',
     save: async ({ provider: tSP, name }) => {
       const caller = c.get('caller');
@@ -103,7 +111,7 @@ export function newKeyPage(c: Context, said: string, connection: Connection, val
   return secretPage(
     c,
     said,
-    pathOf(connection),
+    connectionPath(connection),
     <NewToken
       what="ingest key"
       value={value}

@@ -1,13 +1,14 @@
 import { getCookie, setCookie } from 'hono/cookie';
 import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
-import { added } from '../../ui/added.ts';
+import { added, connectionSql } from '../../ui/added.ts';
 import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { Live } from '../../ui/parts.tsx';
 import { Ago, longDay } from '../../ui/time.tsx';
+import { connectingOf } from '../connections/connections.tsx';
 import { readOverview } from '../read/read-overview.ts';
 import { LatestArrivals, UnattendedAccidents } from './latest.tsx';
 import { Problems } from './problems.tsx';
-import { isSetUp, SetupList } from './setup.tsx';
+import { isSetUp, SetupList, stepsOf } from './setup.tsx';
 
 /** The cookie of people who have skipped steps of the setup: an account's id, and the steps. */
 const skipping = 'setup-skipped';
@@ -15,8 +16,8 @@ const skipping = 'setup-skipped';
 /** What needs attention, trends, and the latest events; for a new account, what to do next. */
 export async function overview(c: Context) {
   const { account, attention, user } = c.get('session');
-  const [of, ...steps] = (getCookie(c, skipping) ?? '').split('.');
-  const skipped = of === user.accountId ? steps : [];
+  const [of, ...stored] = (getCookie(c, skipping) ?? '').split('.');
+  const skipped = of === user.accountId ? stored : [];
   const asked = c.req.query('skip')?.slice(0, 100);
   if (asked !== undefined) {
     const kept = { path: '/portal', httpOnly: true, sameSite: 'Lax', maxAge: 31_536_000 } as const;
@@ -27,7 +28,7 @@ export async function overview(c: Context) {
   const now = Date.now();
   const zone = timeZoneOf(c);
   const [found, more] = await Promise.all([
-    readOverview(...by(c)),
+    readOverview(...by(c), connectionSql(c)),
     Promise.all(added(c, 'overview').map((part) => part(c))),
   ]);
   const problems = (
@@ -36,9 +37,10 @@ export async function overview(c: Context) {
     </Live>
   );
   const isNew = !found.setup.sent;
-  const setup = !isSetUp(found.setup, skipped) && (
+  const steps = stepsOf(found.setup, skipped, connectingOf(c));
+  const setup = !isSetUp(steps) && (
     <Live id="setup-now">
-      <SetupList setup={found.setup} skipped={skipped} />
+      <SetupList steps={steps} />
     </Live>
   );
   if (isNew)

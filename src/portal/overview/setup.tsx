@@ -1,10 +1,12 @@
 import { listed } from '../../texts/words.ts';
+import type { Connecting } from '../../ui/added.ts';
 import { Icon, LinkButton } from '../../ui/buttons.tsx';
+import { connectionsPath } from '../../ui/connections.ts';
 import type { IconName } from '../../ui/icon-names.ts';
 import type { Setup } from '../read/read-overview.ts';
 
 /** The steps to set an account up. All but the first can be skipped. */
-const stepsOf = (setup: Setup, skipped: string[]) => {
+export const stepsOf = (setup: Setup, skipped: string[], connecting: Connecting) => {
   const { connection, sent, webhook, token } = setup;
   const notified: string[] = JSON.parse(setup.notified); // as D1 makes it
   const steps = [
@@ -14,8 +16,8 @@ const stepsOf = (setup: Setup, skipped: string[]) => {
       isDone: sent === 1,
       text: connection
         ? `“${connection}” is connected. Its data appears here within seconds.`
-        : 'Choose your telematics provider, and enter its API token. Its data is pulled automatically.',
-      href: connection ? '/portal/connections' : '/portal/connections/new',
+        : connecting.text,
+      href: connection ? connectionsPath : connecting.href,
       button: connection ? 'See the connection' : 'Add a connection',
     },
     {
@@ -53,8 +55,7 @@ type Step = ReturnType<typeof stepsOf>[number];
 const isOver = ({ isDone, isSkipped }: Step): boolean => isDone || isSkipped;
 
 /** Whether data comes in, somebody is notified of accidents, and it reaches programs, or that is skipped. */
-export function isSetUp(setup: Setup, skipped: string[]): boolean {
-  const [data, people, webhook, token] = stepsOf(setup, skipped);
+export function isSetUp([data, people, webhook, token]: Step[]): boolean {
   if (!data?.isDone || !people || !webhook || !token) return false;
   const programs = [webhook, token];
   return (
@@ -64,8 +65,7 @@ export function isSetUp(setup: Setup, skipped: string[]): boolean {
 }
 
 /** The steps to set an account up, with the finished ones ticked. */
-export const SetupList = (props: { setup: Setup; skipped: string[] }) => {
-  const steps = stepsOf(props.setup, props.skipped);
+export const SetupList = ({ steps }: { steps: Step[] }) => {
   const done = steps.filter(isOver).length;
   const current = steps.find((step) => !isOver(step));
   const remaining = steps.filter((step) => !isOver(step)).map(({ id }) => id);

@@ -8,16 +8,21 @@ import { connections } from '../../core/platform/db/schema/accounts.ts';
 import { safetyEvents } from '../../core/platform/db/schema/fleet.ts';
 import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
 import { isCovered, recipientOf } from '../../extras/alerts/coverage.ts';
-import { isWithdrawn, needsCover } from '../../extras/providers/connect.ts';
-import { ailingWebhooks, failedOf, maxCounted } from '../../ui/read/attention.ts';
+import { declared } from '../../extras.ts';
+import {
+  ailingWebhooks,
+  type ConnectionSql,
+  failedOf,
+  maxCounted,
+} from '../../ui/read/attention.ts';
 
 /** All data of the overview itself in one round trip. */
-export async function readOverview(env: Env, caller: Caller) {
+export async function readOverview(env: Env, caller: Caller, known: ConnectionSql) {
   const now = Date.now();
   const select = (db: Database) => ({
     setup: selectSetup(env, db, caller),
     problems: {
-      connections: selectConnectionProblems(db, caller),
+      connections: selectConnectionProblems(db, caller, known),
       webhooks: selectWebhookProblems(db, caller, now),
       uncovered: selectUncovered(env, db, caller),
     },
@@ -108,25 +113,27 @@ export function selectUncovered(env: Env, db: Database, { accountId }: Caller) {
       name: sql<string>`coalesce(${newest.name}, ${newest.tsp})`.as('called'),
     })
     .from(newest)
-    .where(and(not(isCovered(env)), needsCover))
+    .where(and(not(isCovered(env)), ...declared('needsCover')))
     .limit(maxShown + 1);
 }
 
 export type Uncovered = Awaited<ReturnType<typeof selectUncovered>>[number];
 
 /** The account's connections that are not healthy: one event and one pull are read for each. */
-const selectConnectionProblems = (db: Database, { accountId }: Caller) =>
+const selectConnectionProblems = (
+  db: Database,
+  { accountId }: Caller,
+  { isEnded, isRefused }: ConnectionSql,
+) =>
   // The builder knows no `indexed by`.
   db.all<ConnectionProblem>(sql`
     select id, coalesce(name, tsp) as name, tsp, health_status as healthStatus,
-      exists (
-        select 1 from pulls
-        where connection_id = connections.id and refused_at is not null) as refused,
+      ${isRefused(sql`connections.id`)} as refused,
       (select max(started_at) from safety_events
         where ${hasId(sql`connection_id`, sql`connections.id`)}) as lastEventAt
     from connections indexed by connections_with_problems
     where account_id = ${accountId} and health_status <> 1
-      and not ${isWithdrawn(connections.id)}
+      and not ${isEnded(sql`connections.id`)}
     order by created_at, id limit ${maxShown}`);
 
 const selectWebhookProblems = (db: Database, { accountId }: Caller, now: number) =>

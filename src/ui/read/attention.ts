@@ -14,12 +14,25 @@ export const maxWebhooks = 200;
 
 const weekMs = 7 * dayMs;
 
-/** SQL for whether the health of a connection needs no attention any more. */
-export type IsEnded = (connectionId: SQLWrapper) => SQL;
-export const neverEnded: IsEnded = () => sql`false`;
+/** SQL of what is known of a connection, by its id. */
+export type ConnectionSql = {
+  /** Whether its health needs no attention any more. */
+  isEnded: (id: SQLWrapper) => SQL;
+  /** Whether its provider refuses the credential. */
+  isRefused: (id: SQLWrapper) => SQL;
+  /** A text that changes when people steer it, or its provider refuses the credential; null before. */
+  version: (id: SQLWrapper) => SQL;
+};
+
+/** If no extra knows anything. */
+export const nothingKnown: ConnectionSql = {
+  isEnded: () => sql`false`,
+  isRefused: () => sql`false`,
+  version: () => sql`null`,
+};
 
 /** SQL for an account's counts, which read two rows for each connection and three for each webhook. */
-export const attentionOf = (accountId: SQLWrapper, now: number, isEnded: IsEnded) => ({
+export const attentionOf = (accountId: SQLWrapper, now: number, { isEnded }: ConnectionSql) => ({
   accidents: sql<number>`(select count(*) from (
     select 1 from accidents indexed by accidents_unattended where account_id = ${accountId}
       and ${needsAttention} limit ${maxCounted}))`,

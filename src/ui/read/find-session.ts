@@ -8,7 +8,7 @@ import { countedHours } from '../../core/webhooks/deliveries/counts.ts';
 import type { Look } from '../../people/looks.ts';
 import type { PortalUser } from '../../people/people.ts';
 import { portalUsers, sessions } from '../../people/tables.ts';
-import { type Attention, attentionOf, type IsEnded } from './attention.ts';
+import { type Attention, attentionOf, type ConnectionSql } from './attention.ts';
 
 /** A session with its person. `version` is that of the watched page, from before the page is read. */
 export type Session = {
@@ -27,7 +27,7 @@ export type Session = {
 export async function findSession(
   env: Env,
   hash: string,
-  isEnded: IsEnded,
+  known: ConnectionSql,
   watched?: Watched,
 ): Promise<Session | undefined> {
   const now = Date.now();
@@ -36,7 +36,7 @@ export async function findSession(
   const [found] = await transaction(
     db,
     db
-      .select({ user: portalUsers, ...ofAccount(now, isEnded, watched) })
+      .select({ user: portalUsers, ...ofAccount(now, known, watched) })
       .from(portalUsers)
       .innerJoin(
         accounts,
@@ -48,10 +48,10 @@ export async function findSession(
 }
 
 /** What a session has of the account. */
-function ofAccount(now: number, isEnded: IsEnded, watched?: Watched) {
+function ofAccount(now: number, known: ConnectionSql, watched?: Watched) {
   // By name: Drizzle leaves the table out where a query has only one, and a subquery would compare its own ids.
   const id = sql`accounts.id`;
-  const { accidents, connections, webhooks } = attentionOf(id, now, isEnded);
+  const { accidents, connections, webhooks } = attentionOf(id, now, known);
   return {
     account: accounts.name,
     status: accounts.status,
@@ -61,7 +61,7 @@ function ofAccount(now: number, isEnded: IsEnded, watched?: Watched) {
       connections: connections.as('connections'),
       webhooks: webhooks.as('webhooks'),
     },
-    version: versionOf(watched ?? { of: 'account', id }, now).as('version'),
+    version: versionOf(watched ?? { of: 'account', id }, now, known).as('version'),
   };
 }
 
@@ -70,13 +70,13 @@ export async function findLook(
   env: Env,
   { accountId, until }: Look,
   hash: string,
-  isEnded: IsEnded,
+  known: ConnectionSql,
 ): Promise<Session | undefined> {
   const db = openDatabase(env);
   const which = and(eq(accounts.id, accountId), ne(accounts.status, 'moved'));
   const [found] = await transaction(
     db,
-    db.select(ofAccount(Date.now(), isEnded)).from(accounts).where(which),
+    db.select(ofAccount(Date.now(), known)).from(accounts).where(which),
   );
   const user = { ...onlooker, accountId, email: 'Operator' };
   return found && { ...found, user, version: '', hash, look: until };
@@ -100,14 +100,15 @@ export type Watched = { of: string; id: string };
 export function versionOf(
   { of, id }: { of: string; id: string | SQLWrapper },
   now: number,
+  known: ConnectionSql,
 ): SQL<string | number | null> {
   if (of === 'webhook')
     return sql`(select json_array(hour, delivered, failed, retried) from webhook_hours
       where webhook_id = ${id} and slot = ${Math.floor(now / hourMs) % countedHours})`;
   if (of === 'connection')
-    return sql`(select json_array(${newestChange(sql`c.account_id`)}, c.health_status, c.last_pulled_at, p.paused_at,
-        p.refused_at)
-      from connections c left join pulls p on p.connection_id = c.id where c.id = ${id})`;
+    return sql`(select json_array(${newestChange(sql`c.account_id`)}, c.health_status, c.last_pulled_at,
+        ${known.version(sql`c.id`)})
+      from connections c where c.id = ${id})`;
   return newestChange(id);
 }
 
@@ -119,10 +120,11 @@ export async function readVersion(
   env: Env,
   watched: Watched,
   sessionHash: string,
+  known: ConnectionSql,
 ): Promise<string | undefined> {
   const now = Date.now();
   const db = openDatabase(env);
-  const version = versionOf(watched, now).as('version');
+  const version = versionOf(watched, now, known).as('version');
   const [found] = await transaction(
     db,
     db.select({ version }).from(sessions).where(isActive(sessionHash, now)),

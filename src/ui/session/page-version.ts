@@ -2,6 +2,7 @@ import { config } from '../../core/platform/config.ts';
 import { checksum, hasChecksum } from '../../core/platform/crypto.ts';
 import { Refusal } from '../../core/platform/errors.ts';
 import type { Context } from '../../core/platform/http/context.ts';
+import { connectionSql } from '../added.ts';
 import { readVersion, type Watched } from '../read/find-session.ts';
 import { sessionHashOf } from './signed-in.ts';
 
@@ -24,7 +25,7 @@ export async function pageVersion(c: Context) {
   const { of = '', id = '', proof = '' } = c.req.query();
   const hash = await sessionHashOf(c);
   if (hash === undefined || !(await isProven(c, { of, id }, hash, proof))) throw unauthenticated();
-  const version = await readVersion(c.env, { of, id }, hash);
+  const version = await readVersion(c.env, { of, id }, hash, connectionSql(c));
   if (version === undefined) throw unauthenticated();
   return c.json({ version });
 }

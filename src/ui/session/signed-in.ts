@@ -10,8 +10,7 @@ import { cookieOptions, sessionCookie, sessionCookieOf } from '../../people/http
 import { callerOfLook, lookIn } from '../../people/looks.ts';
 import { isSecret, secretIn, withCell } from '../../people/secrets.ts';
 import { callerOf, sessionMs } from '../../people/sessions.ts';
-import { added } from '../added.ts';
-import { neverEnded } from '../read/attention.ts';
+import { connectionSql } from '../added.ts';
 import { findLook, findSession, type Session, type Watched } from '../read/find-session.ts';
 
 declare module 'hono' {
@@ -45,15 +44,13 @@ async function lookOf(c: Context): Promise<Session | undefined> {
   if (!look) return undefined;
   const hash = await hashToken(secret);
   await limit(c.env, 'TOKEN_LIMIT', hash);
-  return findLook(c.env, look, hash, isEndedOf(c));
+  return findLook(c.env, look, hash, connectionSql(c));
 }
-
-const isEndedOf = (c: Context) => added(c, 'isEnded')[0] ?? neverEnded;
 
 async function sessionOf(c: Context): Promise<Session | undefined> {
   const hash = await sessionHashOf(c);
   if (hash === undefined) return undefined;
-  const session = await findSession(c.env, hash, isEndedOf(c), watchedBy(c));
+  const session = await findSession(c.env, hash, connectionSql(c), watchedBy(c));
   if (!session) await refuseIfMoved(c.env);
   const cookie = sessionCookieOf(c.req.raw) ?? '';
   const secret = secretIn(cookie);

@@ -1,9 +1,9 @@
-import type { FeedStatus, PullStatus } from '../../extras/providers/status.ts';
-import { counted, percent } from '../../texts/words.ts';
-import { State } from '../../ui/parts.tsx';
-import { type Column, naming, TablePanel } from '../../ui/table.tsx';
-import { spanInWords, Time } from '../../ui/time.tsx';
-import { feedWords } from './health.tsx';
+import { counted, percent } from '../../../texts/words.ts';
+import { State } from '../../../ui/parts.tsx';
+import { type Column, naming, TablePanel } from '../../../ui/table.tsx';
+import { spanInWords, Time } from '../../../ui/time.tsx';
+import type { FeedStatus, PullStatus } from '../status.ts';
+import { feedWords } from './health.ts';
 
 /** What a connection pulls, whether that works, and how far its history has come. */
 export const Feeds = ({ pull }: { pull: PullStatus }) => (

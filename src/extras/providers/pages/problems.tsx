@@ -1,35 +1,33 @@
-import type { PullStatus } from '../../extras/providers/status.ts';
-import { refusalsKept } from '../../extras/providers/store.ts';
-import { kindInWords } from '../../ui/records.tsx';
-import { type Column, TablePanel } from '../../ui/table.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { kindInWords } from '../../../ui/records.tsx';
+import { type Column, TablePanel } from '../../../ui/table.tsx';
+import { Ago } from '../../../ui/time.tsx';
+import type { PullStatus } from '../status.ts';
+import { refusalsKept } from '../store.ts';
 
 /** What was wrong with records that were pulled. */
-export const PulledProblems = ({ pull }: { pull: PullStatus | undefined }) => (
+export const PulledProblems = ({ pull: { refusals, warnings } }: { pull: PullStatus }) => (
   <>
     <RefusedRecords
       title="Refused records"
       foot="A corrected record is accepted when it is resent."
-      items={pull?.refusals}
+      items={refusals}
     />
     <RefusedRecords
       title="Accepted with warnings"
       foot="These records lack what could not be used."
-      items={pull?.warnings}
+      items={warnings}
     />
   </>
 );
 
 type RefusedRecord = PullStatus['refusals'][number];
 
-const RefusedRecords = (props: {
-  title: string;
-  foot: string;
-  items: RefusedRecord[] | undefined;
-}) => {
-  const { foot, items = [], ...head } = props;
+const RefusedRecords = (props: { title: string; foot: string; items: RefusedRecord[] }) => {
+  const { foot, ...head } = props;
   const kept = `The last ${refusalsKept} are kept. ${foot}`;
-  return <TablePanel {...head} foot={kept} live labels columns={pulledColumns} items={items} />;
+  return (
+    <TablePanel {...head} foot={kept} live labels columns={pulledColumns} items={props.items} />
+  );
 };
 
 const pulledColumns: Column<RefusedRecord>[] = [

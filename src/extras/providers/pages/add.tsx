@@ -1,27 +1,24 @@
 import { type Child, useContext } from 'hono/jsx';
 import * as v from 'valibot';
-import { connectionName } from '../../core/fleet/connections.ts';
-import type { FieldError } from '../../core/platform/errors.ts';
-import { AtMost, Name } from '../../core/platform/fields.ts';
-import { by, type Context } from '../../core/platform/http/context.ts';
-import type { CoveredConnection } from '../../extras/alerts/coverage.ts';
-import {
-  connectProvider,
-  type NewPull,
-  replaceCredential,
-  usualHistoryDays,
-} from '../../extras/providers/connect.ts';
-import type { Connector } from '../../extras/providers/connector.ts';
-import { credentialFrom, inputsOf, maxCredential } from '../../extras/providers/credential.ts';
-import { connectorOf, connectors } from '../../extras/providers/registry.ts';
-import { Icon } from '../../ui/buttons.tsx';
-import { choice, drawn, formPage, line, radios, valuesIn } from '../../ui/form-fields.tsx';
-import { Buttons, Form, type Offered } from '../../ui/forms.tsx';
-import { type Head, page } from '../../ui/layout.tsx';
-import { PageReader, type SentForm } from '../../ui/reader.ts';
-import { done, submit } from '../../ui/submit.ts';
-import { above, aboveOf, connectionsPath, ownPath, pathOf, requirePulled } from './connections.tsx';
-import { credentialLabel } from './health.tsx';
+import { connectionName } from '../../../core/fleet/connections.ts';
+import type { FieldError } from '../../../core/platform/errors.ts';
+import { AtMost, Name } from '../../../core/platform/fields.ts';
+import { by, type Context } from '../../../core/platform/http/context.ts';
+import { Icon } from '../../../ui/buttons.tsx';
+import { above, aboveOf, connectionsPath, ownPath } from '../../../ui/connections.ts';
+import { choice, drawn, formPage, line, radios, valuesIn } from '../../../ui/form-fields.tsx';
+import { Buttons, Form, type Offered } from '../../../ui/forms.tsx';
+import { type Head, page } from '../../../ui/layout.tsx';
+import { PageReader, type SentForm } from '../../../ui/reader.ts';
+import { connectionPath } from '../../../ui/records.tsx';
+import { done, submit } from '../../../ui/submit.ts';
+import type { CoveredConnection } from '../../alerts/coverage.ts';
+import { connectProvider, type NewPull, replaceCredential, usualHistoryDays } from '../connect.ts';
+import type { Connector } from '../connector.ts';
+import { credentialFrom, inputsOf, maxCredential } from '../credential.ts';
+import { connectorOf, connectors } from '../registry.ts';
+import { credentialLabel } from './health.ts';
+import { requirePulled } from './pulled.tsx';
 
 /** How somebody adds a connection, signed in or, without a way `back`, with a link. */
 export type Adding = {
@@ -40,7 +37,7 @@ export const addConnection = (c: Context) =>
     back: connectionsPath,
     head: { title: 'Add a connection', above, lead: onlyRead, narrow: true },
     connect: (input) => connectProvider(...by(c), input),
-    next: pathOf,
+    next: connectionPath,
   });
 
 /** The page that adds a connection: its form tests the credential, and saves what the provider accepts. */
@@ -82,7 +79,7 @@ export async function changeCredential(c: Context) {
     before: <Where connector={connector} />,
     fields: credentialFields(connector),
     send: 'Test and replace',
-    back: pathOf(connection),
+    back: connectionPath(connection),
     place: placedBy(connector),
     save: async (_, form) => {
       const known = { id: connection.id, provider, baseUrl };
@@ -93,7 +90,7 @@ export async function changeCredential(c: Context) {
       const next = isSame
         ? 'Pulling continues.'
         : `The previous one belonged to “${organisation}”. Is this the right one?`;
-      return done(c, pathOf(connection), `${accepts} ${next}`, isSame ? 'ok' : 'warn');
+      return done(c, connectionPath(connection), `${accepts} ${next}`, isSame ? 'ok' : 'warn');
     },
   });
 }

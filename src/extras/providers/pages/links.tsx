@@ -1,7 +1,17 @@
-import { dayMs } from '../../core/platform/durations.ts';
-import { Name } from '../../core/platform/fields.ts';
-import { by, type Context, orNotFound, seeOther } from '../../core/platform/http/context.ts';
-import { limit, limitByAddress } from '../../core/platform/http/limits.ts';
+import { dayMs } from '../../../core/platform/durations.ts';
+import { Name } from '../../../core/platform/fields.ts';
+import { by, type Context, orNotFound, seeOther } from '../../../core/platform/http/context.ts';
+import { limit, limitByAddress } from '../../../core/platform/http/limits.ts';
+import { LinkButton } from '../../../ui/buttons.tsx';
+import { above } from '../../../ui/connections.ts';
+import { confirmed, FormPanel, handles, line } from '../../../ui/form-fields.tsx';
+import { page } from '../../../ui/layout.tsx';
+import { ShownOnce, State } from '../../../ui/parts.tsx';
+import { connectionPath } from '../../../ui/records.tsx';
+import { secretPage } from '../../../ui/secret.tsx';
+import { submitOnce } from '../../../ui/submit-once.ts';
+import { acting, type Column, naming, TablePanel } from '../../../ui/table.tsx';
+import { Day } from '../../../ui/time.tsx';
 import {
   type ConnectLink,
   connectByLink,
@@ -13,17 +23,9 @@ import {
   openLink,
   revokeLink,
   withdraw,
-} from '../../extras/providers/links.ts';
-import { LinkButton } from '../../ui/buttons.tsx';
-import { confirmed, FormPanel, handles, line } from '../../ui/form-fields.tsx';
-import { page } from '../../ui/layout.tsx';
-import { ShownOnce, State } from '../../ui/parts.tsx';
-import { secretPage } from '../../ui/secret.tsx';
-import { submitOnce } from '../../ui/submit-once.ts';
-import { acting, type Column, naming, TablePanel } from '../../ui/table.tsx';
-import { Day } from '../../ui/time.tsx';
+} from '../links.ts';
 import { type Adding, adds, onlyRead } from './add.tsx';
-import { above, connectionsPath, linksPath } from './connections.tsx';
+import { linksPath } from './paths.ts';
 
 const newLink = { name: line('Fleet', Name, { required: true, placeholder: 'Quillmoor Freight' }) };
 
@@ -73,7 +75,7 @@ const columns: Column<ConnectLink>[] = [
       />
     ) : (
       <LinkButton
-        href={`${connectionsPath}/${connectionId}`}
+        href={connectionPath({ id: connectionId })}
         name="See the connection"
         about={name}
         small

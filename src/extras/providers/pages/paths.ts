@@ -1,0 +1,4 @@
+import { connectionsPath } from '../../../ui/connections.ts';
+
+export const linksPath = `${connectionsPath}/links`;
+export const addPath = `${connectionsPath}/new`;

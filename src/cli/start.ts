@@ -83,7 +83,7 @@ async function run(): Promise<void> {
   const provider = await startDemoProvider(certificates, port + 2, quiet === true);
   const operator = operatorOf({ ...stack, ...(cells && { cell: mainCell }) });
   const account = await demoAccount(operator, before, provider);
-  await provider.registerWebhook(operator, baseUrl, account.connections[1]?.id ?? '');
+  provider.callAt(`${baseUrl}/providers/${account.connections[1]?.id}/webhook`);
   const url = receiver.url + demoPath;
   await demoWebhook(baseUrl, account, url);
   const portalSignInUrl = await demoSignIn(operator, account.accountId);

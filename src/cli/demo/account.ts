@@ -1,30 +1,35 @@
 import type { Demo } from '../local/directory.ts';
 import { type Operator, request } from '../operate/client.ts';
+import * as extras from './extras.ts';
+import type { DemoProvider } from './provider.ts';
 
 export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;
 
-/** Creates the demo account, whose second connection pulls, or returns an earlier one. */
+/** Creates the demo account, whose second connection pulls from `provider`, or returns an earlier one. */
 export async function demoAccount(
   operator: Operator,
   before: DemoAccount | undefined,
-  { url: baseUrl, credential }: { url: string; credential: string },
+  provider: DemoProvider,
 ): Promise<DemoAccount> {
   const accounts = await operator.call('GET /accounts');
-  if (!before || !accounts.some(({ id }) => id === before.accountId)) {
-    const opened = await openAccount(operator, 'Demo Fleet', [
-      { provider: 'motive', name: 'Long haul' },
-      { provider: 'samsara', name: 'City vans', historyDays: 30, credential, baseUrl },
-    ]);
-    await operator.call('PATCH /accounts/:id', {
-      id: opened.accountId,
-      body: { evidenceDays: 90 },
-    });
-    return opened;
-  }
-  const id = before.connections[1]?.id ?? '';
-  const body = { credential, baseUrl }; // its port may be another
-  await operator.call('PUT /connections/:id/credential', { id, body });
-  return before;
+  const earlier = accounts.some(({ id }) => id === before?.accountId) ? before : undefined;
+  const account = earlier ?? (await openDemo(operator, provider));
+  const id = account.connections[1]?.id ?? '';
+  for (const connect of Object.values<extras.Connect>(extras))
+    await connect(operator, id, provider, !earlier);
+  return account;
+}
+
+async function openDemo(
+  operator: Operator,
+  { url: baseUrl, credential }: DemoProvider,
+): Promise<DemoAccount> {
+  const opened = await openAccount(operator, 'Demo Fleet', [
+    { provider: 'motive', name: 'Long haul' },
+    { provider: 'samsara', name: 'City vans', historyDays: 30, credential, baseUrl },
+  ]);
+  await operator.call('PATCH /accounts/:id', { id: opened.accountId, body: { evidenceDays: 90 } });
+  return opened;
 }
 
 /** Creates an account with these connections, a token, and an ingest key for each. */

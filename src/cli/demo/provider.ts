@@ -10,14 +10,15 @@ import {
 } from '../../dev/fakes/samsara.ts';
 import type { Certificates } from '../local/certificates.ts';
 import { type Listening, listen, servedBy } from '../local/receiver.ts';
-import type { Operator } from '../operate/client.ts';
 
 export type DemoProvider = Listening & {
   credential: string;
-  /** Adds an event of a vehicle, and calls the webhook of the connection that pulls. */
+  /** Adds an event of a vehicle, and calls its webhook. */
   happen(label: string): Promise<void>;
-  /** Sets the connection whose webhook it calls. */
-  registerWebhook(operator: Operator, baseUrl: string, connectionId: string): Promise<void>;
+  /** With which it signs the calls of its webhook. */
+  secret: string;
+  /** Sets the URL of its webhook. */
+  callAt(url: string): void;
 };
 
 const historyDays = 30;
@@ -64,10 +65,9 @@ export async function startDemoProvider(
   return {
     ...server,
     credential: data.token,
-    async registerWebhook(operator, baseUrl, connectionId) {
-      const body = { secret: secret.toString('base64') };
-      await operator.call('PUT /connections/:id/webhook-secret', { id: connectionId, body });
-      webhook = `${baseUrl}/providers/${connectionId}/webhook`;
+    secret: secret.toString('base64'),
+    callAt(url) {
+      webhook = url;
     },
     async happen(label) {
       data.events.push(samsaraEvent(pick(vehicles), label, Date.now() - uploadMs, somewhere()));

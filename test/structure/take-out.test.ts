@@ -21,6 +21,7 @@ const out = [
   'trends',
   'single-sign-on',
   'changes',
+  'providers',
 ];
 
 const mostLines = 10;

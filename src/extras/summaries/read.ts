@@ -56,7 +56,7 @@ function selectUnattended(db: Database, accountId: string) {
     .from(newest);
 }
 
-/** Connections that are late or unavailable. */
+/** Connections that are late or unavailable: those to name, and one more if there are more. */
 const selectSilent = (db: Database, accountId: string) =>
   db
     .select({
@@ -73,4 +73,4 @@ const selectSilent = (db: Database, accountId: string) =>
       ),
     )
     .orderBy(connections.createdAt, connections.id)
-    .limit(maxNamed);
+    .limit(maxNamed + 1);

@@ -1,7 +1,7 @@
 import { levelNames } from '../../core/webhooks/notifications/types.ts';
 import type { MailPart } from '../../people/mail/render.ts';
 import { counted } from '../../texts/words.ts';
-import type { Summary } from './read.ts';
+import { maxNamed, type Summary } from './read.ts';
 
 type Content = Pick<Summary, 'day' | 'accidents' | 'connections' | 'risks' | 'drivers'>;
 
@@ -50,11 +50,20 @@ export function summaryTexts(
         text: `${risk5} of risk 5, ${risk4} of risk 4.`,
         link: { url: `${portal}/drivers/${id}`, label: 'Open the driver' },
       })),
-      ...connections.map(({ id, name, status }) => ({
+      ...connections.slice(0, maxNamed).map(({ id, name, status }) => ({
         name,
         text: status === 2 ? 'Data is late.' : 'No data arrives.',
         link: { url: `${portal}/connections/${id}`, label: 'Open the connection' },
       })),
+      ...(connections.length > maxNamed
+        ? [
+            {
+              name: 'More connections',
+              text: 'Others send no data, or send it late.',
+              link: { url: `${portal}/connections`, label: 'Open the list' },
+            },
+          ]
+        : []),
       ...(connections.length === 0
         ? [{ name: 'Connections', text: 'All of them send data.' }]
         : []),

@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { dayMs } from '../../../src/core/platform/durations.ts';
 import { sendSummaries } from '../../../src/extras/summaries/summaries.ts';
+import { summaryTexts } from '../../../src/extras/summaries/texts.ts';
 import { countEvents } from '../../../src/extras/trends/job.ts';
 import { type Email, keepEmails } from '../../support/emails.ts';
 import { addressIn, ask, personBefore, textOf, visitor } from '../../support/portal.ts';
@@ -74,6 +75,27 @@ it('it has what needs attention, yesterday’s events, the worst drivers, and si
   expect(mail?.text).toMatch(/Ann \(driver-1\): 1 of risk 5, 0 of risk 4\./);
   expect(mail?.text).toContain('Cold chain: No data arrives.');
 });
+
+it.each([
+  [5, false],
+  [6, true],
+])(
+  'of %d connections without data it names five, and says %s that there are more',
+  (count, more) => {
+    const connections = Array.from({ length: count }, (_, i) => ({
+      ...{ id: `c${i}`, name: `Fleet ${i}`, status: 3 as const },
+    }));
+    const { parts } = summaryTexts(
+      {
+        ...{ day: '2026-11-29', accidents: { count: 0, newest: [] }, connections },
+        ...{ risks: [0, 0, 0, 0, 0], drivers: [] },
+      },
+      { portal: 'https://portal.example.com', zone: 'UTC' },
+    );
+    expect(parts.filter(({ name }) => /^Fleet/.test(name ?? ''))).toHaveLength(5);
+    expect(parts.some(({ name }) => name === 'More connections')).toBe(more);
+  },
+);
 
 it('it is turned off by its link, by people and by mail programs, without a session', async () => {
   for (const off of [

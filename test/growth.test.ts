@@ -1,35 +1,35 @@
 import { env } from 'cloudflare:workers';
 import { getTableName } from 'drizzle-orm';
 import { getTableConfig, SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
-import { pruneAudit } from '../src/core/accounts/audit/prune.ts';
-import { deadTokenDays, pruneCredentials } from '../src/core/accounts/prune.ts';
-import { maxMapBytes } from '../src/core/fleet/incidents/map.ts';
-import { recordKinds } from '../src/core/fleet/lists/registry.ts';
-import { maxRecordsPerRow } from '../src/core/fleet/record-changes.ts';
-import { type Statement, transaction } from '../src/core/platform/db/database.ts';
-import { webhooks } from '../src/core/platform/db/schema/webhooks.ts';
-import { openDatabase } from '../src/core/platform/db/system.ts';
-import { dayMs, hourMs } from '../src/core/platform/durations.ts';
-import { maxNotificationBytes } from '../src/core/webhooks/deliveries/fan-out.ts';
-import { maxKeptBytes } from '../src/core/webhooks/deliveries/send/call-once.ts';
-import { maxKeptAttempts } from '../src/core/webhooks/deliveries/send/record.ts';
+import { pruneAudit } from '#src/core/accounts/audit/prune.ts';
+import { deadTokenDays, pruneCredentials } from '#src/core/accounts/prune.ts';
+import { maxMapBytes } from '#src/core/fleet/incidents/map.ts';
+import { recordKinds } from '#src/core/fleet/lists/registry.ts';
+import { maxRecordsPerRow } from '#src/core/fleet/record-changes.ts';
+import { type Statement, transaction } from '#src/core/platform/db/database.ts';
+import { webhooks } from '#src/core/platform/db/schema/webhooks.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { dayMs, hourMs } from '#src/core/platform/durations.ts';
+import { maxNotificationBytes } from '#src/core/webhooks/deliveries/fan-out.ts';
+import { maxKeptBytes } from '#src/core/webhooks/deliveries/send/call-once.ts';
+import { maxKeptAttempts } from '#src/core/webhooks/deliveries/send/record.ts';
 import {
   leftOverNotifications,
   pruneNotifications,
   pruneSlices,
-} from '../src/core/webhooks/notifications/remove.ts';
-import architecture from '../src/docs/contributing/architecture.md?raw';
-import { filesPerRow } from '../src/extras/archive/catalog.ts';
+} from '#src/core/webhooks/notifications/remove.ts';
+import architecture from '#src/docs/contributing/architecture.md?raw';
+import { filesPerRow } from '#src/extras/archive/catalog.ts';
 import {
   maxMessage,
   problemDaysKept,
   problemsKept,
-} from '../src/extras/connector-problems/problems.ts';
-import { maxTokenBytes } from '../src/extras/oauth/token-endpoint.ts';
-import { maxCredential } from '../src/extras/providers/credential.ts';
-import { maxFeedsBytes } from '../src/extras/providers/pull.ts';
-import { owners } from '../src/operator/deletion/owners.ts';
-import { pruneSessions } from '../src/people/prune.ts';
+} from '#src/extras/connector-problems/problems.ts';
+import { maxTokenBytes } from '#src/extras/oauth/token-endpoint.ts';
+import { maxCredential } from '#src/extras/providers/connector/credential.ts';
+import { maxFeedsBytes } from '#src/extras/providers/pull.ts';
+import { owners } from '#src/operator/deletion/owners.ts';
+import { pruneSessions } from '#src/people/prune.ts';
 import { settled } from './support/deliveries.ts';
 import { signIn } from './support/portal.ts';
 import { accident } from './support/records.ts';

@@ -1,14 +1,10 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env, exports } from 'cloudflare:workers';
-import { newId } from '../src/core/platform/db/ids.ts';
-import { starter } from '../src/core/webhooks/deliveries/consumer.ts';
-import { type DeliveryMessage, wakeOf } from '../src/core/webhooks/deliveries/queue.ts';
-import {
-  ACCIDENT,
-  EVENT,
-  type NotificationType,
-} from '../src/core/webhooks/notifications/types.ts';
-import worker, { type IngestBatch } from '../src/index.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { starter } from '#src/core/webhooks/deliveries/consumer.ts';
+import { type DeliveryMessage, wakeOf } from '#src/core/webhooks/deliveries/queue.ts';
+import { ACCIDENT, EVENT, type NotificationType } from '#src/core/webhooks/notifications/types.ts';
+import worker, { type IngestBatch } from '#src/index.ts';
 import { settled } from './support/deliveries.ts';
 import { receiver } from './support/receiver.ts';
 import { accident, recently, vehicle } from './support/records.ts';

@@ -1,5 +1,5 @@
 import { type Connection, connectionName } from '../core/fleet/connections.ts';
-import { connectionPath } from './records.tsx';
+import { connectionPath } from './lists/records.tsx';
 
 export const connectionsPath = '/portal/connections';
 

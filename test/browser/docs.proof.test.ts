@@ -1,7 +1,7 @@
 // More than 15 s: axe tries each guide in light and dark.
-import { guidePaths } from '../../src/docs/pages/guides.ts';
-import { openBrowser } from '../support/node/browser.ts';
-import { expectGoodPages } from '../support/node/page-rules.ts';
+import { guidePaths } from '#src/docs/pages/guides.ts';
+import { openBrowser } from '#test/support/node/browser.ts';
+import { expectGoodPages } from '#test/support/node/page-rules.ts';
 
 const { stack, context } = await openBrowser();
 

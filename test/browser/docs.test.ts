@@ -1,10 +1,10 @@
 import { gzipSync } from 'node:zlib';
 import { parse } from 'node-html-parser';
 import type { Locator } from 'playwright-core';
-import { guidePaths } from '../../src/docs/pages/guides.ts';
-import { openBrowser } from '../support/node/browser.ts';
-import { journeyAccount } from '../support/node/journey.ts';
-import { expectGoodPages } from '../support/node/page-rules.ts';
+import { guidePaths } from '#src/docs/pages/guides.ts';
+import { openBrowser } from '#test/support/node/browser.ts';
+import { journeyAccount } from '#test/support/node/journey.ts';
+import { expectGoodPages } from '#test/support/node/page-rules.ts';
 
 const guides = ['/docs', ...guidePaths.map((path) => `/docs/${path}`)];
 const pages = [...guides, '/docs/reference'];

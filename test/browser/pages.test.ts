@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { operatorOf } from '../../src/cli/operate/client.ts';
-import { openBrowser } from '../support/node/browser.ts';
-import { journeyAccount } from '../support/node/journey.ts';
-import { layoutFaults } from '../support/node/layout-rules.ts';
-import { longestAccount } from '../support/node/longest-account.ts';
-import { expectGoodPages } from '../support/node/page-rules.ts';
+import { operatorOf } from '#src/cli/operate/client.ts';
+import { openBrowser } from '#test/support/node/browser.ts';
+import { journeyAccount } from '#test/support/node/journey.ts';
+import { layoutFaults } from '#test/support/node/layout-rules.ts';
+import { longestAccount } from '#test/support/node/longest-account.ts';
+import { expectGoodPages } from '#test/support/node/page-rules.ts';
 
 const { stack, browser, outside } = await openBrowser();
 

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
-import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
-import { operatorOf } from '../../src/cli/operate/client.ts';
-import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
-import { openBrowser } from '../support/node/browser.ts';
-import { api, fleetJson, journeyAccount, until } from '../support/node/journey.ts';
-import { startProvider } from '../support/node/provider.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../support/records.ts';
+import { type Received, startReceiver } from '#src/cli/local/receiver.ts';
+import { operatorOf } from '#src/cli/operate/client.ts';
+import { fakeSamsara, samsaraEvent, samsaraVehicle } from '#src/dev/fakes/samsara.ts';
+import { openBrowser } from '#test/support/node/browser.ts';
+import { api, fleetJson, journeyAccount, until } from '#test/support/node/journey.ts';
+import { startProvider } from '#test/support/node/provider.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
 
 const { stack, browser, context, outside } = await openBrowser();
 const us = await journeyAccount(stack);

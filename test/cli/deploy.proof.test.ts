@@ -2,10 +2,17 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Context, Hono } from 'hono';
-import { root } from '../../src/cli/project/paths.ts';
-import type { Binding, Cloudflare } from '../support/node/cloudflare.ts';
-import { cloud, copyProject, deploy, filesOf, project, snapshot } from '../support/node/deploy.ts';
-import { startNetwork } from '../support/node/network.ts';
+import { root } from '#src/cli/project/paths.ts';
+import type { Binding, Cloudflare } from '#test/support/node/cloudflare.ts';
+import {
+  cloud,
+  copyProject,
+  deploy,
+  filesOf,
+  project,
+  snapshot,
+} from '#test/support/node/deploy.ts';
+import { startNetwork } from '#test/support/node/network.ts';
 
 copyProject();
 

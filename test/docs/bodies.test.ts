@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '../../src/core/platform/db/ids.ts';
-import { operations } from '../support/operations.ts';
-import { bodies } from '../support/routes.ts';
-import { rowsOf } from '../support/rows.ts';
-import { call, issueToken, register, worldBefore } from '../support/world.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { operations } from '#test/support/operations.ts';
+import { bodies } from '#test/support/routes.ts';
+import { rowsOf } from '#test/support/rows.ts';
+import { call, issueToken, register, worldBefore } from '#test/support/world.ts';
 
 type Body = { [name: string]: unknown };
 

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
-import { dayMs } from '../../src/core/platform/durations.ts';
-import { perEvent, perTrip } from '../../src/docs/per-event.ts';
-import { settled } from '../support/deliveries.ts';
-import { receiver } from '../support/receiver.ts';
-import { driver, safetyEvent, trip, vehicle } from '../support/records.ts';
-import { register, worldBefore } from '../support/world.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { perEvent, perTrip } from '#src/docs/per-event.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { register, worldBefore } from '#test/support/world.ts';
 
 const perCall = 500;
 const us = worldBefore(beforeAll);

@@ -1,16 +1,16 @@
-import { app } from '../../src/app.ts';
-import { encodeCursor } from '../../src/core/platform/db/cursor.ts';
-import { newId } from '../../src/core/platform/db/ids.ts';
-import { clientDocument } from '../../src/docs/openapi/client.ts';
-import { operatorDocument } from '../../src/docs/openapi/operator.ts';
-import type { ApiDocument, Content } from '../../src/docs/pages/reference.ts';
-import { expiredCursor } from '../../src/extras/changes/schema.ts';
-import { isAsDue, needsWebhook } from '../../src/extras/delivery-log/list.ts';
-import { exportInProgress } from '../../src/extras/exports/exports.ts';
-import { listPage } from '../support/fleet.ts';
-import { vehicle } from '../support/records.ts';
-import { addRows } from '../support/rows.ts';
-import { call, issueToken, register, type World, webhookBody, world } from '../support/world.ts';
+import { app } from '#src/app.ts';
+import { encodeCursor } from '#src/core/platform/db/cursor.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { clientDocument } from '#src/docs/openapi/client.ts';
+import { operatorDocument } from '#src/docs/openapi/operator.ts';
+import type { ApiDocument, Content } from '#src/docs/pages/reference.ts';
+import { expiredCursor } from '#src/extras/changes/schema.ts';
+import { isAsDue, needsWebhook } from '#src/extras/delivery-log/list.ts';
+import { exportInProgress } from '#src/extras/exports/exports.ts';
+import { listPage } from '#test/support/fleet.ts';
+import { vehicle } from '#test/support/records.ts';
+import { addRows } from '#test/support/rows.ts';
+import { call, issueToken, register, type World, webhookBody, world } from '#test/support/world.ts';
 
 const client = clientDocument() as ApiDocument; // as OpenAPI has it
 const operators = operatorDocument() as ApiDocument;

@@ -1,11 +1,11 @@
-import { recordId } from '../../src/core/platform/db/ids.ts';
-import { dayMs } from '../../src/core/platform/durations.ts';
-import { insertTrips, move } from '../support/archive.ts';
-import { settled } from '../support/deliveries.ts';
-import { listPage } from '../support/fleet.ts';
-import { receiver } from '../support/receiver.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../support/records.ts';
-import { addRows } from '../support/rows.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { insertTrips, move } from '#test/extras/archive/support.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { listPage } from '#test/support/fleet.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { addRows } from '#test/support/rows.ts';
 import {
   as,
   issueLimited,
@@ -13,7 +13,7 @@ import {
   type WebhookOut,
   webhookBody,
   worldBefore,
-} from '../support/world.ts';
+} from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
 let limited: string;

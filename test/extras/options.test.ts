@@ -1,4 +1,10 @@
-import { invalid, operator, type WebhookOut, webhookBody, worldBefore } from '../support/world.ts';
+import {
+  invalid,
+  operator,
+  type WebhookOut,
+  webhookBody,
+  worldBefore,
+} from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 const create = (changes: object = {}) =>

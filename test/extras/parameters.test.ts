@@ -1,4 +1,4 @@
-import { worldBefore } from '../support/world.ts';
+import { worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 

@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers';
-import { recordId } from '../../src/core/platform/db/ids.ts';
-import { dayMs } from '../../src/core/platform/durations.ts';
-import { connectionActivity } from '../../src/extras/activity/activity.ts';
-import { archive } from '../../src/extras/archive/job.ts';
-import { countEvents } from '../../src/extras/trends/job.ts';
-import { deliveriesOf } from '../support/deliveries.ts';
-import { signIn } from '../support/portal.ts';
-import { safetyEvent, vehicle } from '../support/records.ts';
-import { rows, value } from '../support/rows.ts';
-import { story } from '../support/story.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { archive } from '#src/extras/archive/job.ts';
+import { countEvents } from '#src/extras/trends/job.ts';
+import { connectionActivity } from '#src/portal/read/activity.ts';
+import { deliveriesOf } from '#test/support/deliveries.ts';
+import { signIn } from '#test/support/portal.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
 
 const { us, register } = story();
 beforeEach(async () => void (await us.send(vehicle())));

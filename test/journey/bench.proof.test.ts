@@ -1,5 +1,5 @@
 // More than 15 s: a benchmark of each kind.
-import { runToEnd } from '../support/node/child.ts';
+import { runToEnd } from '#test/support/node/child.ts';
 
 type Row = Record<'what' | 'reference' | 'service' | 'figure', string>;
 

@@ -1,14 +1,14 @@
 // More than 15 s: a cell is killed and hangs, again and again.
 import { join } from 'node:path';
-import { unlimited } from '../../src/cli/local/configurations.ts';
-import type { Stack } from '../../src/cli/local/stack.ts';
+import { unlimited } from '#src/cli/local/configurations.ts';
+import type { Stack } from '#src/cli/local/stack.ts';
 import {
   inCell,
   type JourneyAccount,
   journeyAccount,
   stackFolder,
   until,
-} from '../support/node/journey.ts';
+} from '#test/support/node/journey.ts';
 
 // The cell eu runs in a process of its own, which finds the router by way of the registry, so that it can be killed.
 const folder = stackFolder({ cells: ['main', 'eu'], apart: ['eu'], change: unlimited });

@@ -1,13 +1,13 @@
 // More than 15 s: starts two cells, and goes through all that a service does in each.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openAccount } from '../../src/cli/demo/account.ts';
-import { callWebhook } from '../../src/cli/demo/provider.ts';
-import { startDev } from '../../src/cli/local/dev.ts';
-import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
-import { operatorOf } from '../../src/cli/operate/client.ts';
-import { fakeSamsara, samsaraVehicle } from '../../src/dev/fakes/samsara.ts';
-import { temporaryFolder } from '../support/node/folder.ts';
+import { openAccount } from '#src/cli/demo/account.ts';
+import { callWebhook } from '#src/cli/demo/provider.ts';
+import { startDev } from '#src/cli/local/dev.ts';
+import { type Received, startReceiver } from '#src/cli/local/receiver.ts';
+import { operatorOf } from '#src/cli/operate/client.ts';
+import { fakeSamsara, samsaraVehicle } from '#src/dev/fakes/samsara.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 import {
   addWebhook,
   api,
@@ -19,10 +19,10 @@ import {
   listed,
   ownStack,
   until,
-} from '../support/node/journey.ts';
-import { openIdBrowser } from '../support/node/openid.ts';
-import { startProvider } from '../support/node/provider.ts';
-import { accident, safetyEvent, vehicle } from '../support/records.ts';
+} from '#test/support/node/journey.ts';
+import { openIdBrowser } from '#test/support/node/openid.ts';
+import { startProvider } from '#test/support/node/provider.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
 
 const cells = ['main', 'eu'];
 const stack = ownStack({ cells });

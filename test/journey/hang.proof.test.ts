@@ -1,8 +1,14 @@
 // More than 15 s: stores hang for seconds, since the timeouts of the runtime are real.
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
-import { addWebhook, fleetJson, journeyAccount, ownStack, until } from '../support/node/journey.ts';
-import { accident, safetyEvent, vehicle } from '../support/records.ts';
+import { type Received, startReceiver } from '#src/cli/local/receiver.ts';
+import {
+  addWebhook,
+  fleetJson,
+  journeyAccount,
+  ownStack,
+  until,
+} from '#test/support/node/journey.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
 
 /** `npm run proof -- --full` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';

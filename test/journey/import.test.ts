@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { temporaryFolder } from '../support/node/folder.ts';
-import { api, fleet, fleetJson, sharedAccount, startFleet } from '../support/node/journey.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
+import { api, fleet, fleetJson, sharedAccount, startFleet } from '#test/support/node/journey.ts';
 
 const files = temporaryFolder();
 const { stack, us } = await sharedAccount();

@@ -1,7 +1,7 @@
 // More than 15 s: the whole stack is killed and started again.
-import { startReceiver } from '../../src/cli/local/receiver.ts';
-import { addWebhook, api, journeyAccount, ownStack, until } from '../support/node/journey.ts';
-import { safetyEvent, vehicle } from '../support/records.ts';
+import { startReceiver } from '#src/cli/local/receiver.ts';
+import { addWebhook, api, journeyAccount, ownStack, until } from '#test/support/node/journey.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
 
 /** `npm run proof -- --full` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Received, startReceiver } from '../../src/cli/local/receiver.ts';
-import { runToEnd } from '../support/node/child.ts';
+import { type Received, startReceiver } from '#src/cli/local/receiver.ts';
+import { runToEnd } from '#test/support/node/child.ts';
 import {
   addWebhook,
   api,
@@ -10,7 +10,7 @@ import {
   sharedAccount,
   stackFolder,
   until,
-} from '../support/node/journey.ts';
+} from '#test/support/node/journey.ts';
 
 const { stack, us } = await sharedAccount();
 const directory = dirname(stack.certificates.caFile);

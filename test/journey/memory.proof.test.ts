@@ -1,6 +1,6 @@
 // More than 15 s: thousands of records, and the memory of a process as it is.
-import { journeyAccount, listed, ownStack } from '../support/node/journey.ts';
-import { canMeasureMemory, memoryOf } from '../support/node/memory.ts';
+import { journeyAccount, listed, ownStack } from '#test/support/node/journey.ts';
+import { canMeasureMemory, memoryOf } from '#test/support/node/memory.ts';
 
 /** How many MiB a request may need beyond what an idle service has. */
 const most = 64;

@@ -1,12 +1,12 @@
 // More than 15 s: receivers that time out take the runtime's 15 s.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Certificates, certificates } from '../../src/cli/local/certificates.ts';
-import { freePort } from '../../src/cli/local/dev.ts';
-import { operatorOf } from '../../src/cli/operate/client.ts';
-import type { Delivery } from '../../src/extras/delivery-log/operations.ts';
-import { addWebhook, api, journeyAccount, ownStack, until } from '../support/node/journey.ts';
-import { canMeasureMemory, memoryOf } from '../support/node/memory.ts';
+import { type Certificates, certificates } from '#src/cli/local/certificates.ts';
+import { freePort } from '#src/cli/local/dev.ts';
+import { operatorOf } from '#src/cli/operate/client.ts';
+import type { Delivery } from '#src/extras/delivery-log/operations.ts';
+import { addWebhook, api, journeyAccount, ownStack, until } from '#test/support/node/journey.ts';
+import { canMeasureMemory, memoryOf } from '#test/support/node/memory.ts';
 import {
   type Expected,
   misbehaviours,
@@ -14,8 +14,8 @@ import {
   rudeServers,
   serveTcp,
   serveTls,
-} from '../support/node/misbehaving.ts';
-import { safetyEvent, vehicle } from '../support/records.ts';
+} from '#test/support/node/misbehaving.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
 
 /** More than the runtime may grow by, in MB, whatever its receivers send. */
 const maxGrowth = 200;

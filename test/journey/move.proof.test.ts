@@ -1,10 +1,10 @@
 // More than 15 s: parts of three stacks are killed and started again.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { unlimited } from '../../src/cli/local/configurations.ts';
-import { startReceiver } from '../../src/cli/local/receiver.ts';
-import { keyVariable, operatorOf } from '../../src/cli/operate/client.ts';
-import { temporaryFolder } from '../support/node/folder.ts';
+import { unlimited } from '#src/cli/local/configurations.ts';
+import { startReceiver } from '#src/cli/local/receiver.ts';
+import { keyVariable, operatorOf } from '#src/cli/operate/client.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 import {
   addWebhook,
   inCell,
@@ -12,8 +12,8 @@ import {
   ownStack,
   startFleet,
   until,
-} from '../support/node/journey.ts';
-import { safetyEvent, vehicle } from '../support/records.ts';
+} from '#test/support/node/journey.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
 
 /** `npm run proof -- --full` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';

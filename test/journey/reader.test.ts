@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { freePort } from '../../src/cli/local/dev.ts';
-import type { Demo } from '../../src/cli/local/directory.ts';
-import { readGuides } from '../../src/docs/pages/guides.ts';
-import { cloneSource, npmStart } from '../support/node/clone.ts';
-import { temporaryFolder } from '../support/node/folder.ts';
-import { api, fleetJson, until } from '../support/node/journey.ts';
-import { type Block, blocksOf, isSample, samples } from '../support/node/samples.ts';
-import { openTerminal, type Printed } from '../support/node/terminal.ts';
+import { freePort } from '#src/cli/local/dev.ts';
+import type { Demo } from '#src/cli/local/directory.ts';
+import { readGuides } from '#src/docs/pages/guides.ts';
+import { cloneSource, npmStart } from '#test/support/node/clone.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
+import { api, fleetJson, until } from '#test/support/node/journey.ts';
+import { type Block, blocksOf, isSample, samples } from '#test/support/node/samples.ts';
+import { openTerminal, type Printed } from '#test/support/node/terminal.ts';
 
 // One reader, service and account: the README's tour, then the guides, block by block.
 

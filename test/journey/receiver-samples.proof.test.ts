@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Webhook } from 'standardwebhooks';
-import { freePort } from '../../src/cli/local/dev.ts';
-import { until } from '../support/node/journey.ts';
-import { event, kept, startReader } from '../support/node/reader.ts';
-import { isOfReceivers, type Running, type Settings, samples } from '../support/node/samples.ts';
+import { freePort } from '#src/cli/local/dev.ts';
+import { until } from '#test/support/node/journey.ts';
+import { event, kept, startReader } from '#test/support/node/reader.ts';
+import { isOfReceivers, type Running, type Settings, samples } from '#test/support/node/samples.ts';
 
 const reader = await startReader();
 

@@ -4,20 +4,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { buildClient, clientDirectory } from '../../src/cli/client/build.ts';
-import { listen } from '../../src/cli/local/receiver.ts';
-import { root } from '../../src/cli/project/paths.ts';
-import { readGuides } from '../../src/docs/pages/guides.ts';
-import { listed, until } from '../support/node/journey.ts';
-import { type Answer, startProxy } from '../support/node/proxy.ts';
-import { event, kept, startReader, vehicles } from '../support/node/reader.ts';
+import { buildClient, clientDirectory } from '#src/cli/client/build.ts';
+import { listen } from '#src/cli/local/receiver.ts';
+import { root } from '#src/cli/project/paths.ts';
+import { readGuides } from '#src/docs/pages/guides.ts';
+import { listed, until } from '#test/support/node/journey.ts';
+import { type Answer, startProxy } from '#test/support/node/proxy.ts';
+import { event, kept, startReader, vehicles } from '#test/support/node/reader.ts';
 import {
   isOfReceivers,
   jsonBlocks,
   type Running,
   type Sample,
   samples,
-} from '../support/node/samples.ts';
+} from '#test/support/node/samples.ts';
 
 type Kept = { id: string; sourceId?: string };
 const byId = (a: Kept, b: Kept) => a.id.localeCompare(b.id);

@@ -1,8 +1,8 @@
-import { freePort } from '../../src/cli/local/dev.ts';
-import { operatorOf } from '../../src/cli/operate/client.ts';
-import { maxAttempts } from '../../src/people/http/session-cookie.ts';
-import { fleetJson, journeyAccount, ownStack } from '../support/node/journey.ts';
-import { client, openIdBrowser, startOpenId } from '../support/node/openid.ts';
+import { freePort } from '#src/cli/local/dev.ts';
+import { operatorOf } from '#src/cli/operate/client.ts';
+import { maxAttempts } from '#src/people/http/session-cookie.ts';
+import { fleetJson, journeyAccount, ownStack } from '#test/support/node/journey.ts';
+import { client, openIdBrowser, startOpenId } from '#test/support/node/openid.ts';
 
 const port = await freePort();
 const stack = ownStack({

@@ -1,7 +1,7 @@
-import { declared } from '../../src/extras.ts';
-import type { CoreMessage } from '../../src/index.ts';
-import { jobs } from '../../src/operator/jobs.ts';
-import source from '../../src/operator/jobs.ts?raw';
+import { declared } from '#src/extras.ts';
+import type { CoreMessage } from '#src/index.ts';
+import { jobs } from '#src/operator/jobs.ts';
+import source from '#src/operator/jobs.ts?raw';
 
 /** What bounds work: the most rows of a transaction, how accounts take turns, and what an account can cause in all. */
 type Bound = { rows: string; turns: string; quota: string };

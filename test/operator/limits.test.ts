@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { maxAuditEntries, pruneAudit } from '../../src/core/accounts/audit/prune.ts';
-import { maxMapBytes } from '../../src/core/fleet/incidents/map.ts';
-import { newId } from '../../src/core/platform/db/ids.ts';
-import { maxAccountsCounted, maxListed } from '../../src/operator/api/counted.ts';
-import { maxDeletionsListed } from '../../src/operator/deletion/run.ts';
-import { showCell, status } from '../../src/operator/status.ts';
-import { addRows, addWebhooks, rows } from '../support/rows.ts';
-import { operator, world, worldBefore } from '../support/world.ts';
+import { maxAuditEntries, pruneAudit } from '#src/core/accounts/audit/prune.ts';
+import { maxMapBytes } from '#src/core/fleet/incidents/map.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { maxAccountsCounted, maxListed } from '#src/operator/api/counted.ts';
+import { maxDeletionsListed } from '#src/operator/deletion/run.ts';
+import { showCell, status } from '#src/operator/status.ts';
+import { addRows, addWebhooks, rows } from '#test/support/rows.ts';
+import { operator, world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { may } from '../../src/core/platform/roles.ts';
-import { lookIn, lookMs } from '../../src/people/looks.ts';
-import { roleOf } from '../../src/portal/routes.ts';
-import { keepEmails } from '../support/emails.ts';
-import { addressIn, ask, visitor } from '../support/portal.ts';
-import { personalPages, portalAccount } from '../support/portal-account.ts';
-import { rows } from '../support/rows.ts';
-import { invalid, operator } from '../support/world.ts';
+import { may } from '#src/core/platform/roles.ts';
+import { lookIn, lookMs } from '#src/people/looks.ts';
+import { roleOf } from '#src/portal/routes.ts';
+import { keepEmails } from '#test/support/emails.ts';
+import { addressIn, ask, visitor } from '#test/support/portal.ts';
+import { personalPages, portalAccount } from '#test/support/portal-account.ts';
+import { rows } from '#test/support/rows.ts';
+import { invalid, operator } from '#test/support/world.ts';
 
 type Started = { url: string; expiresAt: string; admins: number; emailed: number };
 

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '../../src/core/platform/db/ids.ts';
-import { sweepAndNote } from '../../src/operator/health/service.ts';
-import { unattempted } from '../support/deliveries.ts';
-import { accident } from '../support/records.ts';
-import { rows } from '../support/rows.ts';
-import { fetchWith } from '../support/service.ts';
-import { story } from '../support/story.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { sweepAndNote } from '#src/operator/health/service.ts';
+import { unattempted } from '#test/support/deliveries.ts';
+import { accident } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { fetchWith } from '#test/support/service.ts';
+import { story } from '#test/support/story.ts';
 
 const tale = story();
 

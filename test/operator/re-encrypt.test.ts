@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { handle } from '../../src/core/webhooks/deliveries/consumer.ts';
-import { reEncrypt } from '../../src/operator/re-encrypt.ts';
-import { settled, unattempted } from '../support/deliveries.ts';
-import { rows } from '../support/rows.ts';
-import { story } from '../support/story.ts';
+import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
+import { reEncrypt } from '#src/operator/re-encrypt.ts';
+import { settled, unattempted } from '#test/support/deliveries.ts';
+import { rows } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
 
 const { us, heard, register, happen } = story();
 const secret = 'a-very-secret-value';

@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '../../src/core/platform/db/ids.ts';
-import { sweepAndNote } from '../../src/operator/health/service.ts';
-import { reEncrypt } from '../../src/operator/re-encrypt.ts';
-import { status } from '../../src/operator/status.ts';
-import { attempted, settled, unattempted } from '../support/deliveries.ts';
-import { accident } from '../support/records.ts';
-import { rows } from '../support/rows.ts';
-import { metered } from '../support/runtime/meter.ts';
-import { story } from '../support/story.ts';
-import { operator } from '../support/world.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { sweepAndNote } from '#src/operator/health/service.ts';
+import { reEncrypt } from '#src/operator/re-encrypt.ts';
+import { status } from '#src/operator/status.ts';
+import { attempted, settled, unattempted } from '#test/support/deliveries.ts';
+import { accident } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { story } from '#test/support/story.ts';
+import { operator } from '#test/support/world.ts';
 
 const tale = story();
 const show = async () =>

@@ -1,6 +1,6 @@
-import { newId } from '../../src/core/platform/db/ids.ts';
-import { operations } from '../../src/operator/api/operations.ts';
-import { invalid, operator } from '../support/world.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { operations } from '#src/operator/api/operations.ts';
+import { invalid, operator } from '#test/support/world.ts';
 
 const reads = Object.values(operations).flatMap(({ call }) =>
   /^GET .*:id/.test(call) ? call : [],

@@ -1,16 +1,16 @@
 import { env } from 'cloudflare:workers';
-import { transaction } from '../../src/core/platform/db/database.ts';
-import { newId } from '../../src/core/platform/db/ids.ts';
-import { openDatabase } from '../../src/core/platform/db/system.ts';
-import { hourMs } from '../../src/core/platform/durations.ts';
-import { handle } from '../../src/core/webhooks/deliveries/consumer.ts';
-import { giveUp } from '../../src/core/webhooks/deliveries/sweep.ts';
-import { accidentsInTime, selectWaits } from '../../src/operator/waits.ts';
-import { makeDue, settled, unattempted } from '../support/deliveries.ts';
-import { accident } from '../support/records.ts';
-import { rows, value } from '../support/rows.ts';
-import { story } from '../support/story.ts';
-import { operator } from '../support/world.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { hourMs } from '#src/core/platform/durations.ts';
+import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
+import { giveUp } from '#src/core/webhooks/deliveries/sweep.ts';
+import { accidentsInTime, selectWaits } from '#src/operator/waits.ts';
+import { makeDue, settled, unattempted } from '#test/support/deliveries.ts';
+import { accident } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
+import { operator } from '#test/support/world.ts';
 
 const { us, heard, send, register, happen } = story();
 

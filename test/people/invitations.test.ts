@@ -1,9 +1,9 @@
 import { exports } from 'cloudflare:workers';
-import { maxInvitationsPerDay } from '../../src/people/invitations.ts';
-import { type Email, keepEmails } from '../support/emails.ts';
-import { addressIn, ask, origin, type Person, personBefore, signIn } from '../support/portal.ts';
-import { addRows, rows, value } from '../support/rows.ts';
-import { invalid, operator, type World, worldBefore } from '../support/world.ts';
+import { maxInvitationsPerDay } from '#src/people/invitations.ts';
+import { type Email, keepEmails } from '#test/support/emails.ts';
+import { addressIn, ask, origin, type Person, personBefore, signIn } from '#test/support/portal.ts';
+import { addRows, rows, value } from '#test/support/rows.ts';
+import { invalid, operator, type World, worldBefore } from '#test/support/world.ts';
 
 type User = { id: string; email: string; pending: boolean };
 

@@ -1,33 +1,33 @@
 import { env } from 'cloudflare:workers';
-import { operatorIn } from '../../src/core/accounts/accounts.ts';
-import { listConnections, maxConnectionsListed } from '../../src/core/fleet/connections.ts';
-import { transaction } from '../../src/core/platform/db/database.ts';
-import { newId } from '../../src/core/platform/db/ids.ts';
-import { openDatabase } from '../../src/core/platform/db/system.ts';
+import { operatorIn } from '#src/core/accounts/accounts.ts';
+import { listConnections, maxConnectionsListed } from '#src/core/fleet/connections.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { maxFound, webhookActivity } from '#src/extras/delivery-log/activity.ts';
+import { deliveriesOf, maxOfEvent } from '#src/extras/delivery-log/find.ts';
+import { keepRefusals, refusalsKept } from '#src/extras/providers/store.ts';
+import { matchFleet } from '#src/extras/search/search.ts';
+import { maxNamed, maxPerHour, recountLive } from '#src/extras/trends/recount.ts';
+import { createSignInLinks, maxLinks } from '#src/people/sessions.ts';
+import { aroundMs, maxAround } from '#src/portal/accidents/course.tsx';
+import { pageSize } from '#src/portal/connections/connections.tsx';
 import {
   connectionActivity,
   connectionRecords,
   eventsLookedAt,
   maxCountedInList,
   maxRecordsCounted,
-} from '../../src/extras/activity/activity.ts';
-import { maxFound, webhookActivity } from '../../src/extras/delivery-log/activity.ts';
-import { deliveriesOf, maxOfEvent } from '../../src/extras/delivery-log/find.ts';
-import { keepRefusals, refusalsKept } from '../../src/extras/providers/store.ts';
-import { matchFleet } from '../../src/extras/search/search.ts';
-import { maxNamed, maxPerHour, recountLive } from '../../src/extras/trends/recount.ts';
-import { createSignInLinks, maxLinks } from '../../src/people/sessions.ts';
-import { aroundMs, maxAround } from '../../src/portal/accidents/course.tsx';
-import { pageSize } from '../../src/portal/connections/connections.tsx';
-import { maxMatches } from '../../src/ui/added.ts';
-import { maxCsvRecords } from '../../src/ui/list.tsx';
-import { maxWebhooks } from '../../src/ui/read/attention.ts';
-import { personBefore } from '../support/portal.ts';
-import { connect } from '../support/provider.ts';
-import { samsara, samsaraToken } from '../support/providers/samsara.ts';
-import { receiver } from '../support/receiver.ts';
-import { addRows, addWebhooks, rows } from '../support/rows.ts';
-import { operator, worldBefore } from '../support/world.ts';
+} from '#src/portal/read/activity.ts';
+import { maxMatches } from '#src/ui/added.ts';
+import { maxCsvRecords } from '#src/ui/lists/list.tsx';
+import { maxWebhooks } from '#src/ui/read/attention.ts';
+import { personBefore } from '#test/support/portal.ts';
+import { connect } from '#test/support/provider.ts';
+import { samsara, samsaraToken } from '#test/support/providers/samsara.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { addRows, addWebhooks, rows } from '#test/support/rows.ts';
+import { operator, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 const { post, html: page } = personBefore(beforeEach, us);

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
-import { through } from '../../src/core/platform/db/through.ts';
-import { ask, contentOf, signIn } from '../support/portal.ts';
-import { personalPages, personalRoutes, portalAccount } from '../support/portal-account.ts';
-import { portalRoutes } from '../support/routes.ts';
-import { rowsOf } from '../support/rows.ts';
-import { world } from '../support/world.ts';
+import { through } from '#src/core/platform/db/through.ts';
+import { ask, contentOf, signIn } from '#test/support/portal.ts';
+import { personalPages, personalRoutes, portalAccount } from '#test/support/portal-account.ts';
+import { portalRoutes } from '#test/support/routes.ts';
+import { rowsOf } from '#test/support/rows.ts';
+import { world } from '#test/support/world.ts';
 
 const markup = `"><script>alert('1')</script>`;
 let ours: Awaited<ReturnType<typeof portalAccount>>;

@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers';
-import { base64url } from '../../src/core/platform/crypto.ts';
-import { dayMs } from '../../src/core/platform/durations.ts';
-import { newSecret } from '../../src/people/secrets.ts';
-import { linkMs } from '../../src/people/sessions.ts';
-import { keepEmails } from '../support/emails.ts';
-import { listenToLog } from '../support/log.ts';
-import { addressIn, ask, personBefore, signIn, visitor } from '../support/portal.ts';
-import { receiver } from '../support/receiver.ts';
-import { rows, value } from '../support/rows.ts';
-import { operator, register, world, worldBefore } from '../support/world.ts';
+import { base64url } from '#src/core/platform/crypto.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { newSecret } from '#src/people/secrets.ts';
+import { linkMs } from '#src/people/sessions.ts';
+import { keepEmails } from '#test/support/emails.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { addressIn, ask, personBefore, signIn, visitor } from '#test/support/portal.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { operator, register, world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 const ours = personBefore(beforeAll, us);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import { generateToken, type Scope } from '../../src/core/accounts/tokens/format.ts';
-import { base64url } from '../../src/core/platform/crypto.ts';
-import { cellOf } from '../../src/router/cell-of.ts';
+import { generateToken, type Scope } from '#src/core/accounts/tokens/format.ts';
+import { base64url } from '#src/core/platform/crypto.ts';
+import { cellOf } from '#src/router/cell-of.ts';
 
 const keys = [{ id: 'k', bytes: new Uint8Array(32) }];
 const secret = base64url(crypto.getRandomValues(new Uint8Array(48)));

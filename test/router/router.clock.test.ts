@@ -1,9 +1,9 @@
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
-import { generateToken } from '../../src/core/accounts/tokens/format.ts';
-import { mainCell } from '../../src/core/platform/cells.ts';
-import { encodeByProvider } from '../../src/people/by-provider.ts';
-import { router } from '../../src/router/index.ts';
-import { listenToLog } from '../support/log.ts';
+import { generateToken } from '#src/core/accounts/tokens/format.ts';
+import { mainCell } from '#src/core/platform/cells.ts';
+import { encodeByProvider } from '#src/people/by-provider.ts';
+import { router } from '#src/router/index.ts';
+import { listenToLog } from '#test/support/log.ts';
 
 /** What a cell responds; undefined if it fails. */
 type Cell = (request: Request) => Response | Promise<Response> | undefined;

@@ -1,6 +1,6 @@
-import { handle } from '../../src/core/webhooks/deliveries/consumer.ts';
-import type { DeliveryMessage } from '../../src/core/webhooks/deliveries/queue.ts';
-import worker from '../../src/index.ts';
+import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
+import type { DeliveryMessage } from '#src/core/webhooks/deliveries/queue.ts';
+import worker from '#src/index.ts';
 import type { Kernel } from './kernel.ts';
 import { Violation } from './model.ts';
 

@@ -1,5 +1,5 @@
-import { rateLimits } from '../../src/core/platform/rate-limits.ts';
-import type { QueueMessage } from '../../src/index.ts';
+import { rateLimits } from '#src/core/platform/rate-limits.ts';
+import type { QueueMessage } from '#src/index.ts';
 import type { Kernel } from './kernel.ts';
 import { memoryD1, type Through } from './sqlite.ts';
 

@@ -1,5 +1,5 @@
-import { recordId } from '../../src/core/platform/db/ids.ts';
-import { accident, safetyEvent, trip, vehicle } from '../support/records.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import { accident, safetyEvent, trip, vehicle } from '#test/support/records.ts';
 import type { Asking, Reply } from './ask.ts';
 import { type Kernel, longestMs } from './kernel.ts';
 import {

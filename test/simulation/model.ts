@@ -1,5 +1,5 @@
-import { maxAttemptsOf } from '../../src/core/webhooks/deliveries/policy.ts';
-import { newsMs } from '../../src/core/webhooks/notifications/types.ts';
+import { maxAttemptsOf } from '#src/core/webhooks/deliveries/policy.ts';
+import { newsMs } from '#src/core/webhooks/notifications/types.ts';
 import type { Invocation, Kernel } from './kernel.ts';
 
 const second = 1000;

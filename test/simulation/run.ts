@@ -1,4 +1,4 @@
-import worker, { type QueueMessage } from '../../src/index.ts';
+import worker, { type QueueMessage } from '#src/index.ts';
 import { asking } from './ask.ts';
 import { bindings } from './bindings.ts';
 import { customers } from './customers.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
-import { guidePaths } from '../../src/docs/pages/guides.ts';
-import { headingsOf } from '../../src/docs/pages/markdown.ts';
+import { guidePaths } from '#src/docs/pages/guides.ts';
+import { headingsOf } from '#src/docs/pages/markdown.ts';
 import { markdownFiles } from './source.ts';
 
 const root = resolve(import.meta.dirname, '../..');

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../src/cli/project/paths.ts';
-import { recordKinds } from '../../src/core/fleet/lists/registry.ts';
-import { statementsOf, strictMigrations } from '../support/node/migrations.ts';
+import { root } from '#src/cli/project/paths.ts';
+import { recordKinds } from '#src/core/fleet/lists/registry.ts';
+import { statementsOf, strictMigrations } from '#test/support/node/migrations.ts';
 
 it('the diagram of the tables has each of them once, except those of lists of records', () => {
   const text = readFileSync(join(root, 'src/docs/contributing/architecture.md'), 'utf8');

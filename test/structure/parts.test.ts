@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { matchesGlob, resolve } from 'node:path';
-import { partsOf, proofs } from '../parts.ts';
+import { partsOf, proofs } from '#test/parts.ts';
 
 const files = globSync('test/**/*.test.*', { cwd: resolve(import.meta.dirname, '../..') });
 

@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { watched } from '../support/node/child.ts';
-import { temporaryFolder } from '../support/node/folder.ts';
+import { watched } from '#test/support/node/child.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 import { sourceFiles } from './source.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -32,16 +32,16 @@ const broken = {
   'src/core/fleet/fuel/routes.ts': `import { sql } from 'drizzle-orm'; export const all = sql;`,
   'src/core/ingest/fuel.ts': `
     import { sql } from 'drizzle-orm';
-    export { openDatabase } from '../platform/db/system.ts';
+    export { openDatabase } from '#test/platform/db/system.ts';
     export const hidden = sql\`select 1\`;
     export { SQLiteRaw } from 'drizzle-orm/sqlite-core/query-builders/raw';`,
   'src/portal/fuel.tsx': `
-    import { events } from '../core/platform/db/schema/fleet.ts';
-    import '../extras/trends/job.ts';
+    import { events } from '#test/core/platform/db/schema/fleet.ts';
+    import '#test/extras/trends/job.ts';
     export const all = events;`,
-  'src/cli/mixed.ts': `export { env } from 'cloudflare:workers'; import '../core/fleet/fuel/service.ts';`,
+  'src/cli/mixed.ts': `export { env } from 'cloudflare:workers'; import '#test/core/fleet/fuel/service.ts';`,
   'src/extras/external-ids/fuel.ts': `
-    import '../trends/job.ts';
+    import '#test/trends/job.ts';
     import '../../ui/layout.tsx';`,
   'src/core/platform/errors.ts': `\nexport type { Caller } from './db/guard.ts';\n`,
   'src/docs/fuel.md': `# Fuel\n${'long '.repeat(25)}\n`,

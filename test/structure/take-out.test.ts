@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { cpSync, globSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { watched } from '../support/node/child.ts';
-import { temporaryFolder } from '../support/node/folder.ts';
+import { watched } from '#test/support/node/child.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 

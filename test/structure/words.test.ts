@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { readGuides } from '../../src/docs/pages/guides.ts';
+import { readGuides } from '#src/docs/pages/guides.ts';
 
 /** Phrases that do not come back in what people read, and what to write instead. */
 const instead: Record<string, string> = {

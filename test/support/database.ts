@@ -1,4 +1,4 @@
-import { through } from '../../src/core/platform/db/through.ts';
+import { through } from '#src/core/platform/db/through.ts';
 
 /** A database of which every call fails, as D1 does when it has too much to do. */
 export const overloaded = (db: D1Database): D1Database =>

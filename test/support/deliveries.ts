@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { transaction } from '../../src/core/platform/db/database.ts';
-import { openDatabase } from '../../src/core/platform/db/system.ts';
-import { minuteMs } from '../../src/core/platform/durations.ts';
-import { fromStored } from '../../src/core/webhooks/deliveries/policy.ts';
-import { claimStatements, readClaim } from '../../src/core/webhooks/deliveries/send/claim.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { minuteMs } from '#src/core/platform/durations.ts';
+import { fromStored } from '#src/core/webhooks/deliveries/policy.ts';
+import { claimStatements, readClaim } from '#src/core/webhooks/deliveries/send/claim.ts';
 import { rows, value } from './rows.ts';
 
 export type DeliveryRow = {

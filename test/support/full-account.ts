@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { folderOf } from '../../src/extras/archive/bucket.ts';
-import { keyOf } from '../../src/extras/evidence/evidence.ts';
+import { folderOf } from '#src/extras/archive/bucket.ts';
+import { keyOf } from '#src/extras/evidence/evidence.ts';
 import { settled } from './deliveries.ts';
 import { receiver } from './receiver.ts';
 import { accident, driver, exampleRecords, safetyEvent, trip, vehicle } from './records.ts';

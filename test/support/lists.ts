@@ -1,5 +1,5 @@
-import { type ReadPage, readList } from '../../src/core/fleet/service.ts';
-import type { Caller } from '../../src/core/platform/db/guard.ts';
+import { type ReadPage, readList } from '#src/core/fleet/service.ts';
+import type { Caller } from '#src/core/platform/db/guard.ts';
 import { addRows } from './rows.ts';
 import { allPages, type World } from './world.ts';
 

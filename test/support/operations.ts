@@ -1,11 +1,6 @@
-import { clientDocument } from '../../src/docs/openapi/client.ts';
-import { operatorDocument } from '../../src/docs/openapi/operator.ts';
-import {
-  type ApiDocument,
-  nameIn,
-  parametersOf,
-  type Schema,
-} from '../../src/docs/pages/reference.ts';
+import { clientDocument } from '#src/docs/openapi/client.ts';
+import { operatorDocument } from '#src/docs/openapi/operator.ts';
+import { type ApiDocument, nameIn, parametersOf, type Schema } from '#src/docs/pages/reference.ts';
 
 /** The object that a schema is, refers to, or allows beside null. */
 function objectIn(document: ApiDocument, { $ref, anyOf = [], ...schema }: Schema): Schema {

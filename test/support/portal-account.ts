@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { keyOf } from '../../src/extras/evidence/evidence.ts';
+import { keyOf } from '#src/extras/evidence/evidence.ts';
 import { deliveriesOf, settled } from './deliveries.ts';
 import { signIn } from './portal.ts';
 import { connect, pullRun } from './provider.ts';

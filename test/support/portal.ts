@@ -1,5 +1,5 @@
 import { exports } from 'cloudflare:workers';
-import type { Role } from '../../src/core/platform/roles.ts';
+import type { Role } from '#src/core/platform/roles.ts';
 import { pageIn, type Typed } from './page.ts';
 import { fetchWith } from './service.ts';
 import { operator, type World } from './world.ts';

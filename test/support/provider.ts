@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
-import { dayMs, minuteMs } from '../../src/core/platform/durations.ts';
-import type { Pull } from '../../src/extras/providers/operations.ts';
-import { pull } from '../../src/extras/providers/pull.ts';
+import { dayMs, minuteMs } from '#src/core/platform/durations.ts';
+import type { Pull } from '#src/extras/providers/operations.ts';
+import { pull } from '#src/extras/providers/pull.ts';
 import { receiver } from './receiver.ts';
 import { rows, value } from './rows.ts';
 import { as, operator, type World, webhookBody, world } from './world.ts';

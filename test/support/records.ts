@@ -1,5 +1,5 @@
-import { recordKinds } from '../../src/core/fleet/lists/registry.ts';
-import { dayMs } from '../../src/core/platform/durations.ts';
+import { recordKinds } from '#src/core/fleet/lists/registry.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
 
 /** Yesterday evening: safety events that are older than a week notify nobody. */
 export const recently = `${new Date(Date.now() - dayMs).toISOString().slice(0, 10)}T20:00:00.000Z`;

@@ -1,4 +1,4 @@
-import { app } from '../../src/app.ts';
+import { app } from '#src/app.ts';
 import { vehicle } from './records.ts';
 import { type World, webhookBody } from './world.ts';
 

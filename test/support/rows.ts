@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { searchKeys } from '../../src/core/fleet/lists/search-keys.ts';
-import { newId } from '../../src/core/platform/db/ids.ts';
+import { searchKeys } from '#src/core/fleet/lists/search-keys.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
 
 export const rows = async <Row = Record<string, unknown>>(query: string, ...values: unknown[]) =>
   (

@@ -4,7 +4,7 @@ import {
   waitOnExecutionContext,
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import worker from '../../src/index.ts';
+import worker from '#src/index.ts';
 
 /** Has the service do something, and waits for what it does behind its reply. */
 async function whole<T>(work: (context: ExecutionContext) => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { env, exports } from 'cloudflare:workers';
-import type { IngestOutcome } from '../../src/core/ingest/schema.ts';
-import type { WebhookOutput } from '../../src/core/webhooks/schema.ts';
+import type { IngestOutcome } from '#src/core/ingest/schema.ts';
+import type { WebhookOutput } from '#src/core/webhooks/schema.ts';
 import { fetchWith } from './service.ts';
 
 export type Reply<T = unknown> = {

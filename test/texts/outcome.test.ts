@@ -1,5 +1,5 @@
-import type { Outcome } from '../../src/core/webhooks/deliveries/policy.ts';
-import { outcomeOf } from '../../src/texts/outcome.ts';
+import type { Outcome } from '#src/core/webhooks/deliveries/policy.ts';
+import { outcomeOf } from '#src/texts/outcome.ts';
 
 it.each<[Outcome, string]>([
   [{ result: 'success', status: 204, answer: '' }, 'returned 204 in 41 ms.'],

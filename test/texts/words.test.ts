@@ -1,4 +1,4 @@
-import { waitInWords } from '../../src/texts/words.ts';
+import { waitInWords } from '#src/texts/words.ts';
 
 it.each([
   [9.8, '9.8 ms'],

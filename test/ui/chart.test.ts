@@ -1,4 +1,4 @@
-import { Chart } from '../../src/ui/chart.tsx';
+import { Chart } from '#src/ui/chart.tsx';
 
 const series = [
   { name: 'Delivered', look: 'fill-main' },

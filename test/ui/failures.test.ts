@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { overloaded } from '../support/database.ts';
-import { pageIn } from '../support/page.ts';
-import { ask, type Sent } from '../support/portal.ts';
-import { personalRoutes, portalAccount } from '../support/portal-account.ts';
+import { overloaded } from '#test/support/database.ts';
+import { pageIn } from '#test/support/page.ts';
+import { ask, type Sent } from '#test/support/portal.ts';
+import { personalRoutes, portalAccount } from '#test/support/portal-account.ts';
 
 let cookie: string;
 let webhook: string;

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { ask } from '../support/portal.ts';
+import { ask } from '#test/support/portal.ts';
 
 const policyOf = async (bindings?: Env) => {
   const page = await ask('GET', '/portal/sign-in', { ...(bindings && { bindings }) });

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
-import { pruneSessions } from '../../src/people/prune.ts';
-import { sentAlready } from '../../src/people/sent-forms.ts';
-import { addressIn, ask, pageAfter } from '../support/portal.ts';
-import { personalRoutes, portalAccount } from '../support/portal-account.ts';
-import { rows, rowsOf, value } from '../support/rows.ts';
-import { operator } from '../support/world.ts';
+import { pruneSessions } from '#src/people/prune.ts';
+import { sentAlready } from '#src/people/sent-forms.ts';
+import { addressIn, ask, pageAfter } from '#test/support/portal.ts';
+import { personalRoutes, portalAccount } from '#test/support/portal-account.ts';
+import { rows, rowsOf, value } from '#test/support/rows.ts';
+import { operator } from '#test/support/world.ts';
 
 type Account = Awaited<ReturnType<typeof portalAccount>>;
 type Fields = Record<string, string> | [string, string][];

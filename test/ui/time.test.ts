@@ -1,14 +1,7 @@
 import fc from 'fast-check';
-import { quarterMs } from '../../src/core/platform/durations.ts';
+import { quarterMs } from '#src/core/platform/durations.ts';
 
-import {
-  dayIn,
-  daysInWords,
-  isDay,
-  isLocalTime,
-  momentOf,
-  startOfDay,
-} from '../../src/ui/time.tsx';
+import { dayIn, daysInWords, isDay, isLocalTime, momentOf, startOfDay } from '#src/ui/time.tsx';
 
 it('a day begins at its first moment, in every zone', () => {
   const zones = Intl.supportedValuesOf('timeZone');

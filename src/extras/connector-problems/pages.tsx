@@ -1,7 +1,7 @@
 import { by } from '../../core/platform/http/context.ts';
 import { counted } from '../../texts/words.ts';
 import type { Pages } from '../../ui/added.ts';
-import { kindInWords } from '../../ui/records.tsx';
+import { kindInWords } from '../../ui/lists/records.tsx';
 import { type Column, TablePanel } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { ingestProblemsOf, type Problems, problemDaysKept, problemsKept } from './problems.ts';

@@ -10,8 +10,8 @@ import {
   orNotFound,
 } from '../../core/platform/http/context.ts';
 import { type Pages, shown } from '../../ui/added.ts';
-import { FormPanel, handles, line } from '../../ui/form-fields.tsx';
-import { connectionPath, idIn, vehiclePath } from '../../ui/records.tsx';
+import { FormPanel, handles, line } from '../../ui/forms/form-fields.tsx';
+import { connectionPath, idIn, vehiclePath } from '../../ui/lists/records.tsx';
 import { role } from '../../ui/session/rights.ts';
 import { done } from '../../ui/submit.ts';
 import { setVehicleExternalId } from './external-ids.ts';

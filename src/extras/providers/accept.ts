@@ -7,8 +7,8 @@ import { sentence } from '../../core/platform/fields.ts';
 import { partsOf } from '../../core/platform/parts.ts';
 import { send } from '../../core/platform/queue.ts';
 import { evidenceOfRecords as evidence } from '../evidence/records.ts';
-import type { Found, ProviderRecord } from './connector.ts';
-import { msOf } from './read.ts';
+import type { Found, ProviderRecord } from './connector/connector.ts';
+import { msOf } from './connector/read.ts';
 import { type Claimed, keepRefusals, type Refused } from './store.ts';
 
 const maxRecords = 500;

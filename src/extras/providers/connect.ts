@@ -23,10 +23,10 @@ import { invalidField } from '../../core/platform/errors.ts';
 import { send } from '../../core/platform/queue.ts';
 import { type CoveredConnection, createConnection } from '../alerts/coverage.ts';
 import { providerProblem } from './address.ts';
-import { pageMs } from './call.ts';
-import { type Access, adviceFor, type Connector, ProviderError } from './connector.ts';
-import { readCredential } from './credential.ts';
-import { nameFrom } from './read.ts';
+import { pageMs } from './connector/call.ts';
+import { type Access, adviceFor, type Connector, ProviderError } from './connector/connector.ts';
+import { readCredential } from './connector/credential.ts';
+import { nameFrom } from './connector/read.ts';
 import { connectorOf, connectors } from './registry.ts';
 import { pulls } from './tables.ts';
 

@@ -1,7 +1,7 @@
 import { findConnection } from '../../core/fleet/connections.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
 import { invalid } from '../../core/platform/errors.ts';
-import { unmappedWords } from '../activity/activity.ts';
+import { unmappedWords } from '../../portal/read/activity.ts';
 import type { Handlers } from '../handlers.ts';
 import { pausePull, pullNow, replaceCredential, resumePull, setWebhookSecret } from './connect.ts';
 import { createLink, listLinks, revokeLink } from './links.ts';

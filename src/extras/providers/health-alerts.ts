@@ -15,7 +15,7 @@ import { inSteps, isLeft, newBudget } from '../../core/platform/jobs/budget.ts';
 import { addNews, newsFor } from '../alerts/pending.ts';
 import { wakeSender } from '../alerts/sending.ts';
 import { isWithdrawn } from './connect.ts';
-import { adviceFor, feedNames } from './connector.ts';
+import { adviceFor, feedNames } from './connector/connector.ts';
 import { type Feeds, silentMs } from './plan.ts';
 import { connectorOf } from './registry.ts';
 import { pulls } from './tables.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { AtMost, Name } from '../../core/platform/fields.ts';
 import type { Operation } from '../operation.ts';
 import { count, described, id, time } from '../replies.ts';
-import { feedNames } from './connector.ts';
+import { feedNames } from './connector/connector.ts';
 
 const Credential = v.pipe(v.string(), AtMost(4000));
 const BaseUrl = v.pipe(v.string(), AtMost(500));

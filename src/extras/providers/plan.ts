@@ -9,7 +9,7 @@ import {
   type ProviderError,
   type ProviderErrorKind,
   type Window,
-} from './connector.ts';
+} from './connector/connector.ts';
 
 /** The progress of a feed. Times are milliseconds since 1970. */
 export type FeedState = {

@@ -6,8 +6,8 @@ import { fault } from '../../core/platform/log.ts';
 import { partsOf } from '../../core/platform/parts.ts';
 import { send } from '../../core/platform/queue.ts';
 import { ingestPulled } from './accept.ts';
-import { pageMs } from './call.ts';
 import { accessTo } from './connect.ts';
+import { pageMs } from './connector/call.ts';
 import {
   type Access,
   type Connector,
@@ -16,7 +16,8 @@ import {
   type Page,
   ProviderError,
   type ProviderRecord,
-} from './connector.ts';
+} from './connector/connector.ts';
+import { idFrom } from './connector/read.ts';
 import {
   afterPage,
   afterProblem,
@@ -27,7 +28,6 @@ import {
   startAgain,
   type Task,
 } from './plan.ts';
-import { idFrom } from './read.ts';
 import { connectorOf } from './registry.ts';
 import { type Claimed, claimDue, dueConnections, keepRefusals, type Saved, save } from './store.ts';
 

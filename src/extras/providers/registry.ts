@@ -1,4 +1,4 @@
-import type { Connector } from './connector.ts';
+import type { Connector } from './connector/connector.ts';
 import { geotab } from './geotab/connector.ts';
 import { motive } from './motive/connector.ts';
 import { samsara } from './samsara/connector.ts';

@@ -4,7 +4,7 @@ import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { recordId } from '../../core/platform/db/ids.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
 import { accessTo, isWithdrawn } from './connect.ts';
-import { adviceFor, ProviderError } from './connector.ts';
+import { adviceFor, ProviderError } from './connector/connector.ts';
 import { connectorOf } from './registry.ts';
 import { pulls } from './tables.ts';
 

@@ -4,7 +4,7 @@ import type { Database } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
 import { isWithdrawn } from './connect.ts';
-import { adviceFor, type Connector, type FeedName, feedNames } from './connector.ts';
+import { adviceFor, type Connector, type FeedName, feedNames } from './connector/connector.ts';
 import { type Feeds, historyProgress, isFailing, type Planned } from './plan.ts';
 import { connectorOf } from './registry.ts';
 import { pullRefusals, pulls } from './tables.ts';

@@ -1,10 +1,10 @@
 import { accidents, unassigned } from '../../core/fleet/lists/accidents.ts';
 import { vinOf } from '../../core/fleet/lists/vin.ts';
 import { levelNames } from '../../core/webhooks/notifications/types.ts';
-import { accidentColumns } from '../../ui/columns.tsx';
-import type { Search } from '../../ui/filters.tsx';
-import type { Offered } from '../../ui/forms.tsx';
-import { type RecordList, recordFile, recordPage } from '../../ui/list.tsx';
+import type { Offered } from '../../ui/forms/forms.tsx';
+import { accidentColumns } from '../../ui/lists/columns.tsx';
+import type { Search } from '../../ui/lists/filters.tsx';
+import { type RecordList, recordFile, recordPage } from '../../ui/lists/list.tsx';
 import { levelOptions } from '../../ui/parts.tsx';
 import { type Accident, accidentsWithVehicles } from '../../ui/read/named-lists.ts';
 

@@ -3,6 +3,7 @@ import { findReferences } from '../../core/fleet/find.ts';
 import { dayMs, hourMs, minuteMs } from '../../core/platform/durations.ts';
 import type { Context } from '../../core/platform/http/context.ts';
 import { matched, reading } from '../../ui/added.ts';
+import { eventPath, Speed } from '../../ui/lists/records.tsx';
 import { Panel, Risk } from '../../ui/parts.tsx';
 import {
   type Accident,
@@ -12,7 +13,6 @@ import {
   readWithin,
   tripsWithNames,
 } from '../../ui/read/named-lists.ts';
-import { eventPath, Speed } from '../../ui/records.tsx';
 import { Clock } from '../../ui/time.tsx';
 
 /** How long before and after a moment a vehicle's events are shown, in milliseconds; and how many at most. */

@@ -10,11 +10,11 @@ import { Line } from '../../core/platform/fields.ts';
 import type { Context } from '../../core/platform/http/context.ts';
 import { isPerson } from '../../people/people.ts';
 import { Submit } from '../../ui/buttons.tsx';
-import { choice, drawn, handles, line } from '../../ui/form-fields.tsx';
-import { Form, offered } from '../../ui/forms.tsx';
+import { choice, drawn, handles, line } from '../../ui/forms/form-fields.tsx';
+import { Form, offered } from '../../ui/forms/forms.tsx';
+import { accidentPath, requireAccident } from '../../ui/lists/records.tsx';
 import { Facts, Panel } from '../../ui/parts.tsx';
 import type { Accident } from '../../ui/read/named-lists.ts';
-import { accidentPath, requireAccident } from '../../ui/records.tsx';
 import { done } from '../../ui/submit.ts';
 import { Time } from '../../ui/time.tsx';
 

@@ -2,9 +2,9 @@ import type { Caller } from '../../core/platform/db/guard.ts';
 import { by, type Context, seeOther } from '../../core/platform/http/context.ts';
 import { added, type OpenReport } from '../../ui/added.ts';
 import { Breakable } from '../../ui/breakable.tsx';
+import { accidentPath, reportPath, requireAccident } from '../../ui/lists/records.tsx';
 import { Panel, State } from '../../ui/parts.tsx';
 import type { Accident } from '../../ui/read/named-lists.ts';
-import { accidentPath, reportPath, requireAccident } from '../../ui/records.tsx';
 import { done } from '../../ui/submit.ts';
 
 /** Opens the report at the provider. */

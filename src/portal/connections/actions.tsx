@@ -8,8 +8,8 @@ import {
 import { by, type Context, inPath } from '../../core/platform/http/context.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import { aboveOf, connectionsPath } from '../../ui/connections.ts';
-import { confirmed, handles } from '../../ui/form-fields.tsx';
-import { connectionPath } from '../../ui/records.tsx';
+import { confirmed, handles } from '../../ui/forms/form-fields.tsx';
+import { connectionPath } from '../../ui/lists/records.tsx';
 import { done, readForm } from '../../ui/submit.ts';
 import { expiryIn } from '../settings/tokens.tsx';
 import { showConnection } from './connection.tsx';

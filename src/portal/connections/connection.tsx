@@ -4,24 +4,24 @@ import { dayMs } from '../../core/platform/durations.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
 import { newsMs } from '../../core/webhooks/notifications/types.ts';
-import {
-  connectionRecords,
-  maxRecordsCounted,
-  type RecordCount,
-  unmappedWords,
-} from '../../extras/activity/activity.ts';
 import { type CoveredConnection, findCovered } from '../../extras/alerts/coverage.ts';
 import { NobodyNotified } from '../../extras/alerts/pages/coverage.tsx';
 import { cappedCount, counted } from '../../texts/words.ts';
 import { added, type OnConnection } from '../../ui/added.ts';
 import { LinkButton, MoreActions, Submit } from '../../ui/buttons.tsx';
 import { above } from '../../ui/connections.ts';
-import { Form } from '../../ui/forms.tsx';
+import { Form } from '../../ui/forms/forms.tsx';
 import { page } from '../../ui/layout.tsx';
+import { connectionPath } from '../../ui/lists/records.tsx';
 import { Facts, Live, Note, Panel } from '../../ui/parts.tsx';
-import { connectionPath } from '../../ui/records.tsx';
 import { type Column, naming, TablePanel } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
+import {
+  connectionRecords,
+  maxRecordsCounted,
+  type RecordCount,
+  unmappedWords,
+} from '../read/activity.ts';
 import { findPulled } from './connections.tsx';
 import { Health, healthOf } from './health.tsx';
 import { Labels } from './labels.tsx';

@@ -6,20 +6,16 @@ import {
 } from '../../core/fleet/connections.ts';
 import type { SliceQuery } from '../../core/platform/db/cursor.ts';
 import type { Context } from '../../core/platform/http/context.ts';
-import {
-  type ConnectionActivity,
-  connectionActivity,
-  maxCountedInList,
-} from '../../extras/activity/activity.ts';
 import { cappedCount, counted } from '../../texts/words.ts';
 import { added, type ConnectionHealth, type Pulled } from '../../ui/added.ts';
 import { LinkButton } from '../../ui/buttons.tsx';
 import { Spark } from '../../ui/chart.tsx';
 import { ownPath } from '../../ui/connections.ts';
 import { page } from '../../ui/layout.tsx';
-import { connectionPath } from '../../ui/records.tsx';
+import { connectionPath } from '../../ui/lists/records.tsx';
 import { type Column, sliceOn, TablePanel } from '../../ui/table.tsx';
 import { Ago } from '../../ui/time.tsx';
+import { type ConnectionActivity, connectionActivity, maxCountedInList } from '../read/activity.ts';
 import { Health, healthOf } from './health.tsx';
 
 /** How people add a connection: with a connector of their own, if no extra knows another way. */

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import type { Connection } from '../../core/fleet/connections.ts';
 import { incidentTypes } from '../../core/fleet/incidents/types.ts';
-import { eventsLookedAt, type WordCount } from '../../extras/activity/activity.ts';
-import { choice, FormPanel } from '../../ui/form-fields.tsx';
-import { offered } from '../../ui/forms.tsx';
+import { choice, FormPanel } from '../../ui/forms/form-fields.tsx';
+import { offered } from '../../ui/forms/forms.tsx';
 import { type Column, TablePanel } from '../../ui/table.tsx';
+import { eventsLookedAt, type WordCount } from '../read/activity.ts';
 
 const maxWords = 50;
 

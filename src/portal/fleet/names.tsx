@@ -1,8 +1,8 @@
 import { drivers } from '../../core/fleet/lists/drivers.ts';
 import { vehicles } from '../../core/fleet/lists/vehicles.ts';
 import type { Item } from '../../ui/added.ts';
-import { driverColumns, vehicleColumns } from '../../ui/columns.tsx';
-import { type RecordList, recordFile, recordPage } from '../../ui/list.tsx';
+import { driverColumns, vehicleColumns } from '../../ui/lists/columns.tsx';
+import { type RecordList, recordFile, recordPage } from '../../ui/lists/list.tsx';
 
 const allVehicles = {
   path: '/portal/vehicles',

@@ -5,23 +5,23 @@ import type { List } from '../../core/fleet/lists/list.ts';
 import { vehicles } from '../../core/fleet/lists/vehicles.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
-import { countByRisk, maxRisksCounted, type RiskCount } from '../../extras/activity/activity.ts';
 import { added, reading } from '../../ui/added.ts';
 import { RiskChart } from '../../ui/chart.tsx';
+import { page, timeZoneOf } from '../../ui/layout.tsx';
 import {
   accidentColumnsOf,
   column,
   eventColumns,
   modelOf,
   tripColumns,
-} from '../../ui/columns.tsx';
-import { page, timeZoneOf } from '../../ui/layout.tsx';
+} from '../../ui/lists/columns.tsx';
+import { Distance, fact, factsOf, idIn, MapAndFacts, pointsOf } from '../../ui/lists/records.tsx';
 import { FullPlace, type MapPoint } from '../../ui/map.tsx';
 import { type FactList, Panel, State } from '../../ui/parts.tsx';
 import * as named from '../../ui/read/named-lists.ts';
-import { Distance, fact, factsOf, idIn, MapAndFacts, pointsOf } from '../../ui/records.tsx';
 import { TablePanel } from '../../ui/table.tsx';
 import { addDays, dayIn, shortDate, startOfDay } from '../../ui/time.tsx';
+import { countByRisk, maxRisksCounted, type RiskCount } from '../read/activity.ts';
 
 /** A vehicle's properties and its last 30 days. */
 export const ofVehicle = (c: Context) =>

@@ -3,9 +3,10 @@ import { trips } from '../../core/fleet/lists/trips.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { findListed, reading } from '../../ui/added.ts';
-import { column, eventColumns, tripColumns } from '../../ui/columns.tsx';
 import { page } from '../../ui/layout.tsx';
-import { type RecordList, recordFile, recordPage } from '../../ui/list.tsx';
+import { column, eventColumns, tripColumns } from '../../ui/lists/columns.tsx';
+import { type RecordList, recordFile, recordPage } from '../../ui/lists/list.tsx';
+import { fact, factsOf, idIn, MapAndFacts, pointsOf, timeIn } from '../../ui/lists/records.tsx';
 import { type MapPlace, placeName } from '../../ui/map.tsx';
 import {
   eventsWithDrivers,
@@ -13,7 +14,6 @@ import {
   readWithin,
   tripsWithNames,
 } from '../../ui/read/named-lists.ts';
-import { fact, factsOf, idIn, MapAndFacts, pointsOf, timeIn } from '../../ui/records.tsx';
 import { TablePanel } from '../../ui/table.tsx';
 import { FullTime, Time } from '../../ui/time.tsx';
 

@@ -1,8 +1,8 @@
 import { cappedCount, counted } from '../../texts/words.ts';
-import { type LatestEvent, LatestEvents, Row } from '../../ui/latest.tsx';
+import { type LatestEvent, LatestEvents, Row } from '../../ui/lists/latest.tsx';
+import { accidentPath } from '../../ui/lists/records.tsx';
 import { Empty, Level, Panel } from '../../ui/parts.tsx';
 import { maxCounted } from '../../ui/read/attention.ts';
-import { accidentPath } from '../../ui/records.tsx';
 import type { UnattendedAccident } from '../read/read-overview.ts';
 
 /** The newest accidents that need attention; `count` is how many there are. */

@@ -15,8 +15,8 @@ import {
   handles,
   line,
   radios,
-} from '../../ui/form-fields.tsx';
-import type { Offered } from '../../ui/forms.tsx';
+} from '../../ui/forms/form-fields.tsx';
+import type { Offered } from '../../ui/forms/forms.tsx';
 import { page } from '../../ui/layout.tsx';
 import { done } from '../../ui/submit.ts';
 import { acting, type Column, naming, sliceOn, TablePanel } from '../../ui/table.tsx';

@@ -22,8 +22,8 @@ import {
   handles,
   line,
   type Values,
-} from '../../ui/form-fields.tsx';
-import type { Offered } from '../../ui/forms.tsx';
+} from '../../ui/forms/form-fields.tsx';
+import type { Offered } from '../../ui/forms/forms.tsx';
 import { page } from '../../ui/layout.tsx';
 import { Copyable, ShownOnce, State } from '../../ui/parts.tsx';
 import { secretPage } from '../../ui/secret.tsx';

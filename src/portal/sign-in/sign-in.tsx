@@ -20,8 +20,8 @@ import {
 } from '../../people/sessions.ts';
 import { added } from '../../ui/added.ts';
 import { PostForm } from '../../ui/buttons.tsx';
-import { drawn, handles, line } from '../../ui/form-fields.tsx';
-import { Form, FormError } from '../../ui/forms.tsx';
+import { drawn, handles, line } from '../../ui/forms/form-fields.tsx';
+import { Form, FormError } from '../../ui/forms/forms.tsx';
 import { page } from '../../ui/layout.tsx';
 import { forgetSession, startSession } from '../../ui/session/signed-in.ts';
 import { done, readForm } from '../../ui/submit.ts';

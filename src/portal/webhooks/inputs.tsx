@@ -8,8 +8,8 @@ import {
 import { incidentTypes } from '../../core/fleet/incidents/types.ts';
 import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
 import { WebhookLabels } from '../../core/webhooks/schema.ts';
-import { box, boxes, choice, type FormField, line, mapped } from '../../ui/form-fields.tsx';
-import { BelowControl, Choices, offered } from '../../ui/forms.tsx';
+import { box, boxes, choice, type FormField, line, mapped } from '../../ui/forms/form-fields.tsx';
+import { BelowControl, Choices, offered } from '../../ui/forms/forms.tsx';
 import { levelOptions, riskOptions } from '../../ui/parts.tsx';
 import type { SentForm } from '../../ui/reader.ts';
 import { FilledForm } from '../../ui/submit.ts';

@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildClient, clientDirectory } from '../../../src/cli/client/build.ts';
-import { readGuides } from '../../../src/docs/pages/guides.ts';
-import { watched } from '../../support/node/child.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
-import { until } from '../../support/node/journey.ts';
-import { samples } from '../../support/node/samples.ts';
+import { buildClient, clientDirectory } from '#src/cli/client/build.ts';
+import { readGuides } from '#src/docs/pages/guides.ts';
+import { watched } from '#test/support/node/child.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
+import { until } from '#test/support/node/journey.ts';
+import { samples } from '#test/support/node/samples.ts';
 
 const env = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' };
 const npm = (cwd: string, ...args: string[]) =>

@@ -1,10 +1,10 @@
 // More than 15 s: a deploy for each address, with wrangler.
 import { Hono } from 'hono';
-import { addressesOf, attach, giveUp, originOf } from '../../../src/cli/deploy/addresses.ts';
-import { planOf } from '../../../src/cli/deploy/plan.ts';
-import { apiAt } from '../../../src/cli/project/cloudflare.ts';
-import { type Cloudflare, newAccount, newWorker } from '../../support/node/cloudflare.ts';
-import { cloud, copyProject, deploy } from '../../support/node/deploy.ts';
+import { addressesOf, attach, giveUp, originOf } from '#src/cli/deploy/addresses.ts';
+import { planOf } from '#src/cli/deploy/plan.ts';
+import { apiAt } from '#src/cli/project/cloudflare.ts';
+import { type Cloudflare, newAccount, newWorker } from '#test/support/node/cloudflare.ts';
+import { cloud, copyProject, deploy } from '#test/support/node/deploy.ts';
 
 const host = 'api.example.com';
 

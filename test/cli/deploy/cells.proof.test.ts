@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Hono } from 'hono';
-import type { Cloudflare } from '../../support/node/cloudflare.ts';
-import { cloud, copyProject, deploy, project } from '../../support/node/deploy.ts';
+import type { Cloudflare } from '#test/support/node/cloudflare.ts';
+import { cloud, copyProject, deploy, project } from '#test/support/node/deploy.ts';
 
 copyProject();
 

@@ -1,4 +1,4 @@
-import { checkService } from '../../../src/cli/deploy/check.ts';
+import { checkService } from '#src/cli/deploy/check.ts';
 
 afterEach(() => {
   vi.unstubAllGlobals();

@@ -1,4 +1,4 @@
-import { waitForHealth } from '../../../src/cli/deploy/health.ts';
+import { waitForHealth } from '#src/cli/deploy/health.ts';
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -1,5 +1,5 @@
-import { importFile } from '../../../src/cli/deploy/import.ts';
-import type { Wrangler } from '../../../src/cli/project/cloudflare.ts';
+import { importFile } from '#src/cli/deploy/import.ts';
+import type { Wrangler } from '#src/cli/project/cloudflare.ts';
 
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => {} }));
 

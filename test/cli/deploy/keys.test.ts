@@ -1,8 +1,8 @@
 import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { keepMissing, remindToStore } from '../../../src/cli/deploy/keys.ts';
-import { planOf } from '../../../src/cli/deploy/plan.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
+import { keepMissing, remindToStore } from '#src/cli/deploy/keys.ts';
+import { planOf } from '#src/cli/deploy/plan.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 beforeEach(() => vi.stubEnv('CI', ''));
 afterEach(() => vi.unstubAllEnvs());

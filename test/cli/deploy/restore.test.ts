@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Query } from '../../../src/cli/deploy/import.ts';
-import { partsOf, restore, sizeWarning } from '../../../src/cli/deploy/restore.ts';
-import { migrationsDirectory } from '../../../src/cli/deploy/schema.ts';
-import type { Wrangler } from '../../../src/cli/project/cloudflare.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
+import type { Query } from '#src/cli/deploy/import.ts';
+import { partsOf, restore, sizeWarning } from '#src/cli/deploy/restore.ts';
+import { migrationsDirectory } from '#src/cli/deploy/schema.ts';
+import type { Wrangler } from '#src/cli/project/cloudflare.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 const rows = Array.from(
   { length: 40 },

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Query } from '../../../src/cli/deploy/import.ts';
-import { migrate, migrationsDirectory, mustHaveSchema } from '../../../src/cli/deploy/schema.ts';
-import type { Wrangler } from '../../../src/cli/project/cloudflare.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
+import type { Query } from '#src/cli/deploy/import.ts';
+import { migrate, migrationsDirectory, mustHaveSchema } from '#src/cli/deploy/schema.ts';
+import type { Wrangler } from '#src/cli/project/cloudflare.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 const files = readdirSync(migrationsDirectory).sort();
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import * as v from 'valibot';
-import { planOf } from '../../../src/cli/deploy/plan.ts';
-import { settings, settingsIn, withKept } from '../../../src/cli/deploy/settings.ts';
-import { root } from '../../../src/cli/project/paths.ts';
-import { Vars } from '../../../src/core/platform/vars.ts';
+import { planOf } from '#src/cli/deploy/plan.ts';
+import { settings, settingsIn, withKept } from '#src/cli/deploy/settings.ts';
+import { root } from '#src/cli/project/paths.ts';
+import { Vars } from '#src/core/platform/vars.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 

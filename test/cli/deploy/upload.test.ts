@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { upload } from '../../../src/cli/deploy/upload.ts';
-import { type Api, apiAt, type Wrangler } from '../../../src/cli/project/cloudflare.ts';
-import { newAccount, newWorker } from '../../support/node/cloudflare.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
+import { upload } from '#src/cli/deploy/upload.ts';
+import { type Api, apiAt, type Wrangler } from '#src/cli/project/cloudflare.ts';
+import { newAccount, newWorker } from '#test/support/node/cloudflare.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 const observability = {
   redact_query_string: true,

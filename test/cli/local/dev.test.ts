@@ -1,4 +1,4 @@
-import { freePort } from '../../../src/cli/local/dev.ts';
+import { freePort } from '#src/cli/local/dev.ts';
 
 test('a free port is none that systems give to connections', async () => {
   const picked = await Promise.all(Array.from({ length: 100 }, freePort));

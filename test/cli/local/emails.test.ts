@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { emailsIn } from '../../../src/cli/local/emails.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
+import { emailsIn } from '#src/cli/local/emails.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 it('emails are found in the log once each, however it grows, with their first link', () => {
   const folder = temporaryFolder();

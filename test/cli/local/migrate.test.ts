@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrate, whatToRestart } from '../../../src/cli/local/migrate.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
+import { migrate, whatToRestart } from '#src/cli/local/migrate.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 it('local data of an older version is left alone, and how to delete it is said', async () => {
   const folder = temporaryFolder();

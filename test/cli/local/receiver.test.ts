@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { certificates } from '../../../src/cli/local/certificates.ts';
-import { lineOf, startReceiver } from '../../../src/cli/local/receiver.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
+import { certificates } from '#src/cli/local/certificates.ts';
+import { lineOf, startReceiver } from '#src/cli/local/receiver.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 test('the receiver of npm start shows whatever it gets, and survives what is no JSON', async () => {
   const directory = temporaryFolder();

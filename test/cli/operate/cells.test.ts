@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { copyProject, project } from '../../support/node/deploy.ts';
-import { fakeService } from '../../support/node/fake-service.ts';
-import { fleet } from '../../support/node/journey.ts';
+import { copyProject, project } from '#test/support/node/deploy.ts';
+import { fakeService } from '#test/support/node/fake-service.ts';
+import { fleet } from '#test/support/node/journey.ts';
 
 type Replies = { [call: string]: { status?: number; message?: string; data?: unknown } };
 

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { fleetCommand } from '../../../src/cli/fleet.ts';
-import { readGuides } from '../../../src/docs/pages/guides.ts';
-import { fakeService } from '../../support/node/fake-service.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
-import { fleet, startFleet } from '../../support/node/journey.ts';
+import { fleetCommand } from '#src/cli/fleet.ts';
+import { readGuides } from '#src/docs/pages/guides.ts';
+import { fakeService } from '#test/support/node/fake-service.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
+import { fleet, startFleet } from '#test/support/node/journey.ts';
 
 const folder = temporaryFolder();
 const rules = join(folder, 'rules.json');

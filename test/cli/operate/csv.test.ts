@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import type { Columns } from '../../../src/core/fleet/lists/field.ts';
-import { csvWriter } from '../../../src/texts/csv.ts';
+import type { Columns } from '#src/core/fleet/lists/field.ts';
+import { csvWriter } from '#src/texts/csv.ts';
 
 const columns = {
   a: { holds: 'text', nullable: false },

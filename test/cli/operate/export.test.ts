@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fakeService } from '../../support/node/fake-service.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
-import { fleet } from '../../support/node/journey.ts';
+import { fakeService } from '#test/support/node/fake-service.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
+import { fleet } from '#test/support/node/journey.ts';
 
 /** A service that prepares exports at the third look, and sends a file at the second try. */
 let looks: number;

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fakeService } from '../../support/node/fake-service.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
-import { fleet, startFleet } from '../../support/node/journey.ts';
+import { fakeService } from '#test/support/node/fake-service.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
+import { fleet, startFleet } from '#test/support/node/journey.ts';
 
 /** A name that would clear the screen, reorder what is shown, and forge a row. */
 const hostile = 'Acme Żółw 東京\u0000\u001b[2J\u009b31m\u202egpj.exe\u2066\u2028\r\n│ forged │';

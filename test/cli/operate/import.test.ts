@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateFleet } from '../../../src/cli/demo/synthetic-fleet.ts';
-import { insist, request } from '../../../src/cli/operate/client.ts';
-import type { Line } from '../../../src/cli/operate/import/csv.ts';
-import { type Encoding, readRecords } from '../../../src/cli/operate/import/read.ts';
-import { callsOf, sendAll } from '../../../src/cli/operate/import.ts';
-import { recordKinds } from '../../../src/core/fleet/lists/registry.ts';
-import { fakeService } from '../../support/node/fake-service.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
-import { fleet } from '../../support/node/journey.ts';
+import { generateFleet } from '#src/cli/demo/synthetic-fleet.ts';
+import { insist, request } from '#src/cli/operate/client.ts';
+import type { Line } from '#src/cli/operate/import/csv.ts';
+import { type Encoding, readRecords } from '#src/cli/operate/import/read.ts';
+import { callsOf, sendAll } from '#src/cli/operate/import.ts';
+import { recordKinds } from '#src/core/fleet/lists/registry.ts';
+import { fakeService } from '#test/support/node/fake-service.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
+import { fleet } from '#test/support/node/journey.ts';
 
 const service = await fakeService(({ url }) => ({
   data:

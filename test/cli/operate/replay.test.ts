@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { root } from '../../../src/cli/project/paths.ts';
-import { fakeService } from '../../support/node/fake-service.ts';
-import { fleet } from '../../support/node/journey.ts';
+import { root } from '#src/cli/project/paths.ts';
+import { fakeService } from '#test/support/node/fake-service.ts';
+import { fleet } from '#test/support/node/journey.ts';
 
 const times = ['2026-11-20T20:00:00.000Z', '2026-11-20T21:00:00.000Z'];
 const idOf = (time = '') => {

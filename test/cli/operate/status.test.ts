@@ -1,6 +1,6 @@
-import type { StatusReport } from '../../../src/operator/api/service.ts';
-import { fakeService } from '../../support/node/fake-service.ts';
-import { fleet } from '../../support/node/journey.ts';
+import type { StatusReport } from '#src/operator/api/service.ts';
+import { fakeService } from '#test/support/node/fake-service.ts';
+import { fleet } from '#test/support/node/journey.ts';
 
 const key = { encrypts: 0, known: true, newest: false };
 const since = '2026-11-20T19:42:00.000Z';

@@ -1,5 +1,5 @@
-import { fakeService } from '../../support/node/fake-service.ts';
-import { fleet } from '../../support/node/journey.ts';
+import { fakeService } from '#test/support/node/fake-service.ts';
+import { fleet } from '#test/support/node/journey.ts';
 
 let data: unknown;
 const service = await fakeService(() => ({ data }));

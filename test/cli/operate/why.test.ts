@@ -1,6 +1,6 @@
-import { timeSaid } from '../../../src/extras/why/commands.ts';
-import { fakeService } from '../../support/node/fake-service.ts';
-import { fleet } from '../../support/node/journey.ts';
+import { timeSaid } from '#src/extras/why/commands.ts';
+import { fakeService } from '#test/support/node/fake-service.ts';
+import { fleet } from '#test/support/node/journey.ts';
 
 const id = '01a221b9-5de4-74cd-9e8e-2a7c8706e87e';
 const at = '2026-11-20T20:15:04.120Z';

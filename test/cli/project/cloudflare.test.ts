@@ -5,7 +5,7 @@ import {
   credentials,
   listed,
   type Wrangler,
-} from '../../../src/cli/project/cloudflare.ts';
+} from '#src/cli/project/cloudflare.ts';
 
 const fetching = vi.fn<(url: string, init: RequestInit) => Promise<Response>>();
 beforeEach(() => {

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../../src/cli/project/paths.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
+import { root } from '#src/cli/project/paths.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 const folder = temporaryFolder();
 

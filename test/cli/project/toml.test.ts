@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { readToml, withOwnNamespaces } from '../../../src/cli/project/toml.ts';
-import { wranglerOutput } from '../../../src/cli/project/wrangler.ts';
-import { rateLimits } from '../../../src/core/platform/rate-limits.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
+import { readToml, withOwnNamespaces } from '#src/cli/project/toml.ts';
+import { wranglerOutput } from '#src/cli/project/wrangler.ts';
+import { rateLimits } from '#src/core/platform/rate-limits.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 it('wrangler.toml sets the limits that the code and the guides speak of', () => {
   const inCode = Object.entries(rateLimits).map(([name, { calls, seconds }]) => [

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildSite } from '../../../src/cli/site/build.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
+import { buildSite } from '#src/cli/site/build.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 it('a rebuild replaces all files, and leaves nothing beside them', async () => {
   const folder = temporaryFolder();

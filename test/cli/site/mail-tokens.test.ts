@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../../../src/cli/project/paths.ts';
-import { mailTokens } from '../../../src/people/mail/render.ts';
+import { root } from '#src/cli/project/paths.ts';
+import { mailTokens } from '#src/people/mail/render.ts';
 
 const tokens = readFileSync(join(root, 'src/portal/design/tokens.css'), 'utf8');
 

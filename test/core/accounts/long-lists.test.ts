@@ -1,7 +1,7 @@
-import { maxApiTokens, maxIngestKeys } from '../../../src/core/accounts/tokens/service.ts';
-import { signIn } from '../../support/portal.ts';
-import { addRows, rows } from '../../support/rows.ts';
-import { allPages, operator, worldBefore } from '../../support/world.ts';
+import { maxApiTokens, maxIngestKeys } from '#src/core/accounts/tokens/service.ts';
+import { signIn } from '#test/support/portal.ts';
+import { addRows, rows } from '#test/support/rows.ts';
+import { allPages, operator, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 

@@ -1,4 +1,4 @@
-import { invalid, operator, worldBefore } from '../../support/world.ts';
+import { invalid, operator, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 const text = (...codes: number[]) => `Acme ${String.fromCharCode(...codes)} Ltd`;

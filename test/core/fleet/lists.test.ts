@@ -1,7 +1,7 @@
-import { recordId } from '../../../src/core/platform/db/ids.ts';
-import { listPage } from '../../support/fleet.ts';
-import { driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { as, invalid, world, worldBefore } from '../../support/world.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import { listPage } from '#test/support/fleet.ts';
+import { driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { as, invalid, world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
 let trucks: string;

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { safetyEvents } from '../../../src/core/fleet/lists/safety-events.ts';
-import { readList } from '../../../src/core/fleet/service.ts';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { maxPageBytes, readPage } from '../../../src/core/platform/db/pages.ts';
-import { through } from '../../../src/core/platform/db/through.ts';
-import { insertRecords } from '../../support/lists.ts';
-import { rows } from '../../support/rows.ts';
-import { allPages, worldBefore } from '../../support/world.ts';
+import { safetyEvents } from '#src/core/fleet/lists/safety-events.ts';
+import { readList } from '#src/core/fleet/service.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { maxPageBytes, readPage } from '#src/core/platform/db/pages.ts';
+import { through } from '#src/core/platform/db/through.ts';
+import { insertRecords } from '#test/support/lists.ts';
+import { rows } from '#test/support/rows.ts';
+import { allPages, worldBefore } from '#test/support/world.ts';
 
 const vehicles = Array.from({ length: 10 }, newId);
 /** Long enough that a page of 500 would have 5 MB: quotes take twice their bytes as JSON. */

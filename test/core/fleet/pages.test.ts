@@ -1,16 +1,16 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { safetyEvents } from '../../../src/core/fleet/lists/safety-events.ts';
-import { trips } from '../../../src/core/fleet/lists/trips.ts';
-import { readList } from '../../../src/core/fleet/service.ts';
-import { decodePosition, encodePosition } from '../../../src/core/platform/db/cursor.ts';
-import type { Caller } from '../../../src/core/platform/db/guard.ts';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { maxScanned, readPage } from '../../../src/core/platform/db/pages.ts';
-import { insertRecords, insertTrips, walkPages } from '../../support/lists.ts';
-import { rows } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { as, invalid, world, worldBefore } from '../../support/world.ts';
+import { safetyEvents } from '#src/core/fleet/lists/safety-events.ts';
+import { trips } from '#src/core/fleet/lists/trips.ts';
+import { readList } from '#src/core/fleet/service.ts';
+import { decodePosition, encodePosition } from '#src/core/platform/db/cursor.ts';
+import type { Caller } from '#src/core/platform/db/guard.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { maxScanned, readPage } from '#src/core/platform/db/pages.ts';
+import { insertRecords, insertTrips, walkPages } from '#test/support/lists.ts';
+import { rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { as, invalid, world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara', 'geotab'] });
 const caller: Caller = us;

@@ -1,11 +1,11 @@
-import { type Field, isOmissible } from '../../../src/core/fleet/lists/field.ts';
-import { recordKinds } from '../../../src/core/fleet/lists/registry.ts';
-import { acceptRecords } from '../../../src/core/ingest/accept.ts';
-import { hourMs } from '../../../src/core/platform/durations.ts';
-import { deliveriesOf } from '../../support/deliveries.ts';
-import { receiver } from '../../support/receiver.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { type WebhookOut, webhookBody, worldBefore } from '../../support/world.ts';
+import { type Field, isOmissible } from '#src/core/fleet/lists/field.ts';
+import { recordKinds } from '#src/core/fleet/lists/registry.ts';
+import { acceptRecords } from '#src/core/ingest/accept.ts';
+import { hourMs } from '#src/core/platform/durations.ts';
+import { deliveriesOf } from '#test/support/deliveries.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { type WebhookOut, webhookBody, worldBefore } from '#test/support/world.ts';
 
 const bad: unknown[] = [
   'a\u0000\tb',

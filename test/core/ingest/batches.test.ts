@@ -1,8 +1,8 @@
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { signIn } from '../../support/portal.ts';
-import { accident, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { signIn } from '#test/support/portal.ts';
+import { accident, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
 
 const { us, send, register } = story();
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();

@@ -1,7 +1,7 @@
-import { farMs } from '../../../src/core/ingest/warnings.ts';
-import { settled } from '../../support/deliveries.ts';
-import { accident, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { story } from '../../support/story.ts';
+import { farMs } from '#src/core/ingest/warnings.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { accident, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { story } from '#test/support/story.ts';
 
 const { us, register } = story();
 const send = async (records: object[], notify = true) => {

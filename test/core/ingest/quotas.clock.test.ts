@@ -1,15 +1,15 @@
 import { env } from 'cloudflare:workers';
-import { changeAccount } from '../../../src/core/accounts/accounts.ts';
-import type { Quotas } from '../../../src/core/platform/db/schema/types.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { markActive } from '../../../src/core/platform/fair-queue.ts';
-import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
-import { connect, pullAll, pullStatus } from '../../support/provider.ts';
-import { samsaraData, samsaraOrigin } from '../../support/providers/samsara.ts';
-import { accident, recently, safetyEvent, vehicle } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
-import { operator } from '../../support/world.ts';
+import { changeAccount } from '#src/core/accounts/accounts.ts';
+import type { Quotas } from '#src/core/platform/db/schema/types.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { markActive } from '#src/core/platform/fair-queue.ts';
+import { fakeSamsara, samsaraEvent, samsaraVehicle } from '#src/dev/fakes/samsara.ts';
+import { connect, pullAll, pullStatus } from '#test/support/provider.ts';
+import { samsaraData, samsaraOrigin } from '#test/support/providers/samsara.ts';
+import { accident, recently, safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
+import { operator } from '#test/support/world.ts';
 
 const { us, heard, register } = story();
 const allow = (quotas: Quotas) =>

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { operatorIn } from '../../../src/core/accounts/accounts.ts';
-import { ingest } from '../../../src/core/ingest/service.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { call, invalid, worldBefore } from '../../support/world.ts';
+import { operatorIn } from '#src/core/accounts/accounts.ts';
+import { ingest } from '#src/core/ingest/service.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { call, invalid, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 

@@ -1,15 +1,15 @@
 import { env } from 'cloudflare:workers';
-import { recordId } from '../../../src/core/platform/db/ids.ts';
-import { deliveriesOf, settled } from '../../support/deliveries.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import { deliveriesOf, settled } from '#test/support/deliveries.ts';
 import {
   accident,
   recently,
   safetyEvent,
   trip as tripRecord,
   vehicle,
-} from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
+} from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
 import {
   as,
   issueKey,
@@ -17,7 +17,7 @@ import {
   type WebhookOut,
   webhookBody,
   world,
-} from '../../support/world.ts';
+} from '#test/support/world.ts';
 
 const { us, heard, register } = story();
 let hook: WebhookOut;

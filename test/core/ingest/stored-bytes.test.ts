@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
-import { maxVinBytes } from '../../../src/core/fleet/lists/field-types.ts';
-import { groupLimits, maxNameBytes } from '../../../src/core/fleet/lists/vehicles.ts';
-import { receiver } from '../../support/receiver.ts';
-import { accident, safetyEvent, trip } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { webhookBody, worldBefore } from '../../support/world.ts';
+import { maxVinBytes } from '#src/core/fleet/lists/field-types.ts';
+import { groupLimits, maxNameBytes } from '#src/core/fleet/lists/vehicles.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { accident, safetyEvent, trip } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { webhookBody, worldBefore } from '#test/support/world.ts';
 
 /**
  * What D1 grows by for a record beyond four times what was sent: ids, times and their indexes. A safety event and an

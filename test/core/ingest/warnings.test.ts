@@ -1,7 +1,7 @@
-import { acceptRecords } from '../../../src/core/ingest/accept.ts';
-import { maxWarnings } from '../../../src/core/ingest/warnings.ts';
-import { accident, driver, recently, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { worldBefore } from '../../support/world.ts';
+import { acceptRecords } from '#src/core/ingest/accept.ts';
+import { maxWarnings } from '#src/core/ingest/warnings.ts';
+import { accident, driver, recently, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 const vin = '1FUJGLDR5CLBP8834';

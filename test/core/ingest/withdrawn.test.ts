@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { deliveriesOf, makeDue, settled, unattempted } from '../../support/deliveries.ts';
-import { safetyEvent, vehicle } from '../../support/records.ts';
-import { story } from '../../support/story.ts';
-import type { WebhookOut } from '../../support/world.ts';
+import { deliveriesOf, makeDue, settled, unattempted } from '#test/support/deliveries.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
+import { story } from '#test/support/story.ts';
+import type { WebhookOut } from '#test/support/world.ts';
 
 const { us, heard, register } = story();
 let hook: WebhookOut;

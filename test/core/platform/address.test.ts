@@ -1,8 +1,4 @@
-import {
-  internalSuffixes,
-  normalisedUrl,
-  receiverProblem,
-} from '../../../src/core/platform/address.ts';
+import { internalSuffixes, normalisedUrl, receiverProblem } from '#src/core/platform/address.ts';
 
 const strict = { ownHost: 'api.example.com', allowLoopback: false };
 const literals = `

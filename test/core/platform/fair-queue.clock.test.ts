@@ -4,7 +4,7 @@ import {
   halfTheTime,
   markActive,
   othersAreActive,
-} from '../../../src/core/platform/fair-queue.ts';
+} from '#src/core/platform/fair-queue.ts';
 
 const times = <T>(count: number, make: (i: number) => T) =>
   Array.from({ length: count }, (_, i) => make(i));

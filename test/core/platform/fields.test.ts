@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { refusalIn } from '../../../src/core/platform/errors.ts';
+import { refusalIn } from '#src/core/platform/errors.ts';
 import {
   EmailAddress,
   isPrintable,
   parse,
   Timestamp,
   timestamp,
-} from '../../../src/core/platform/fields.ts';
+} from '#src/core/platform/fields.ts';
 
 describe('a body', () => {
   const Body = v.object({

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { endOfJson } from '../../../src/core/platform/json.ts';
+import { endOfJson } from '#src/core/platform/json.ts';
 
 it.each([
   ['', 0],

@@ -1,15 +1,15 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { app } from '../../../src/app.ts';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { attemptLog } from '../../../src/core/platform/log.ts';
-import source from '../../../src/core/platform/log.ts?raw';
-import notes from '../../../src/docs/guides/operating/runbook.md?raw';
-import { attempted, deliveriesOf, settled } from '../../support/deliveries.ts';
-import { listenToLog } from '../../support/log.ts';
-import { accident, safetyEvent, vehicle } from '../../support/records.ts';
-import { story } from '../../support/story.ts';
-import { call, operator, webhookBody } from '../../support/world.ts';
+import { app } from '#src/app.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { attemptLog } from '#src/core/platform/log.ts';
+import source from '#src/core/platform/log.ts?raw';
+import notes from '#src/docs/guides/operating/runbook.md?raw';
+import { attempted, deliveriesOf, settled } from '#test/support/deliveries.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
+import { story } from '#test/support/story.ts';
+import { call, operator, webhookBody } from '#test/support/world.ts';
 
 const { us, heard, send, register, happen } = story();
 let log: ReturnType<typeof listenToLog>;

@@ -1,4 +1,4 @@
-import { parseRetryAfter } from '../../../src/core/platform/retry-after.ts';
+import { parseRetryAfter } from '#src/core/platform/retry-after.ts';
 
 it.each([
   [null, undefined],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as v from 'valibot';
-import { Timestamp, timestamp } from '../../../src/core/platform/fields.ts';
-import { rfc3339In } from '../../../src/core/platform/times.ts';
+import { Timestamp, timestamp } from '#src/core/platform/fields.ts';
+import { rfc3339In } from '#src/core/platform/times.ts';
 
 const read = (text: string): string | undefined => {
   const result = v.safeParse(Timestamp, rfc3339In(text));

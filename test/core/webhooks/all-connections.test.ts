@@ -1,8 +1,8 @@
-import { maxWebhookBytes } from '../../../src/core/webhooks/service.ts';
-import { settled } from '../../support/deliveries.ts';
-import { accident, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
+import { maxWebhookBytes } from '#src/core/webhooks/service.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { accident, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
 import {
   addConnection,
   as,
@@ -12,7 +12,7 @@ import {
   type WebhookOut,
   webhookBody,
   world,
-} from '../../support/world.ts';
+} from '#test/support/world.ts';
 
 const { us, heard, register } = story();
 const connect = () => addConnection(us.accountId, { name: 'Vans' });

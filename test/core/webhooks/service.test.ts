@@ -1,7 +1,7 @@
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { maxWebhooks } from '../../../src/core/webhooks/fields.ts';
-import { maxWebhookBytes } from '../../../src/core/webhooks/service.ts';
-import { addRows, addWebhooks, rows } from '../../support/rows.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { maxWebhooks } from '#src/core/webhooks/fields.ts';
+import { maxWebhookBytes } from '#src/core/webhooks/service.ts';
+import { addRows, addWebhooks, rows } from '#test/support/rows.ts';
 import {
   as,
   invalid,
@@ -10,7 +10,7 @@ import {
   type World,
   webhookBody,
   world,
-} from '../../support/world.ts';
+} from '#test/support/world.ts';
 
 let us: World;
 let them: World;

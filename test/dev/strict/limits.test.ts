@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { strict } from '../../../src/dev/strict/bindings.ts';
-import { connected, invoked, takeExceeded } from '../../../src/dev/strict/limits.ts';
+import { strict } from '#src/dev/strict/bindings.ts';
+import { connected, invoked, takeExceeded } from '#src/dev/strict/limits.ts';
 
 const { DB, DELIVERIES } = strict(env);
 const one = () => DB.prepare('select 1');

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, siteDirectory } from '../../../src/cli/project/paths.ts';
-import { breaksBetween } from '../../../src/cli/site/contract.ts';
-import { type Json, partsOfReplies, readDocument } from '../../support/node/contract.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
+import { root, siteDirectory } from '#src/cli/project/paths.ts';
+import { breaksBetween } from '#src/cli/site/contract.ts';
+import { type Json, partsOfReplies, readDocument } from '#test/support/node/contract.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
 
 const directory = temporaryFolder();
 

@@ -1,14 +1,14 @@
 // More than 15 s: thousands of requests.
-import { unlimited } from '../../../src/cli/local/configurations.ts';
-import { checker, closed, operationsOf, readDocument } from '../../support/node/contract.ts';
+import { unlimited } from '#src/cli/local/configurations.ts';
+import { checker, closed, operationsOf, readDocument } from '#test/support/node/contract.ts';
 import {
   addWebhook,
   fleetJson,
   type JourneyAccount,
   journeyAccount,
   ownStack,
-} from '../../support/node/journey.ts';
-import { type Made, requestsFor } from '../../support/node/requests.ts';
+} from '#test/support/node/journey.ts';
+import { type Made, requestsFor } from '#test/support/node/requests.ts';
 
 /** Another seed makes other requests; the failing ones name theirs. */
 const seed = Number(process.env.SEED ?? 20_261_121);

@@ -2,14 +2,14 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fleetCommand } from '../../../src/cli/fleet.ts';
-import { root } from '../../../src/cli/project/paths.ts';
-import { readGuides } from '../../../src/docs/pages/guides.ts';
-import { markdownFiles } from '../../structure/source.ts';
-import { type Command, commandsOf } from '../../support/node/commands.ts';
-import { fakeService } from '../../support/node/fake-service.ts';
-import { temporaryFolder } from '../../support/node/folder.ts';
-import { fleet, startFleet } from '../../support/node/journey.ts';
+import { fleetCommand } from '#src/cli/fleet.ts';
+import { root } from '#src/cli/project/paths.ts';
+import { readGuides } from '#src/docs/pages/guides.ts';
+import { markdownFiles } from '#test/structure/source.ts';
+import { type Command, commandsOf } from '#test/support/node/commands.ts';
+import { fakeService } from '#test/support/node/fake-service.ts';
+import { temporaryFolder } from '#test/support/node/folder.ts';
+import { fleet, startFleet } from '#test/support/node/journey.ts';
 
 // Blocks of bash are run by a reader, in `test/journey/reader.test.ts`.
 

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import * as v from 'valibot';
-import { siteDirectory } from '../../../src/cli/project/paths.ts';
-import { lists, recordKinds } from '../../../src/core/fleet/lists/registry.ts';
-import { IngestRecord } from '../../../src/core/ingest/schema.ts';
-import { retries, schedule } from '../../../src/core/webhooks/deliveries/policy.ts';
-import published from '../../../src/docs/openapi/published/openapi.json' with { type: 'json' };
-import { readGuides } from '../../../src/docs/pages/guides.ts';
-import { withTables } from '../../../src/docs/pages/resource-tables.ts';
+import { siteDirectory } from '#src/cli/project/paths.ts';
+import { lists, recordKinds } from '#src/core/fleet/lists/registry.ts';
+import { IngestRecord } from '#src/core/ingest/schema.ts';
+import { retries, schedule } from '#src/core/webhooks/deliveries/policy.ts';
+import published from '#src/docs/openapi/published/openapi.json' with { type: 'json' };
+import { readGuides } from '#src/docs/pages/guides.ts';
+import { withTables } from '#src/docs/pages/resource-tables.ts';
 
 const guides = readGuides().map(({ markdown }) => markdown);
 

@@ -1,9 +1,5 @@
-import published from '../../../src/docs/openapi/published/openapi.json' with { type: 'json' };
-import {
-  type ApiDocument,
-  parametersOf,
-  referenceMarkdown,
-} from '../../../src/docs/pages/reference.ts';
+import published from '#src/docs/openapi/published/openapi.json' with { type: 'json' };
+import { type ApiDocument, parametersOf, referenceMarkdown } from '#src/docs/pages/reference.ts';
 
 const document = published as unknown as ApiDocument; // TypeScript knows each of its parts
 const reference = referenceMarkdown(document);

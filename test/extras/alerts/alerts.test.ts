@@ -1,21 +1,21 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { transaction } from '../../../src/core/platform/db/database.ts';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import { through } from '../../../src/core/platform/db/through.ts';
-import { minuteMs } from '../../../src/core/platform/durations.ts';
-import { giveUpAfterMs, pausedAfterMs } from '../../../src/core/webhooks/deliveries/policy.ts';
-import { giveUp, sweep } from '../../../src/core/webhooks/deliveries/sweep.ts';
-import { alertsAreDue, quietMs, sendAlerts } from '../../../src/extras/alerts/alerts.ts';
-import { maxNamed, maxPeople } from '../../../src/extras/alerts/pending.ts';
-import { alertStory, fail } from '../../support/alerts.ts';
-import { makeDue, settled } from '../../support/deliveries.ts';
-import { signIn } from '../../support/portal.ts';
-import { addRows, addWebhooks, rows } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { minute } from '../../support/service.ts';
-import { operator, type WebhookOut, webhookBody, world } from '../../support/world.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { through } from '#src/core/platform/db/through.ts';
+import { minuteMs } from '#src/core/platform/durations.ts';
+import { giveUpAfterMs, pausedAfterMs } from '#src/core/webhooks/deliveries/policy.ts';
+import { giveUp, sweep } from '#src/core/webhooks/deliveries/sweep.ts';
+import { alertsAreDue, quietMs, sendAlerts } from '#src/extras/alerts/alerts.ts';
+import { maxNamed, maxPeople } from '#src/extras/alerts/pending.ts';
+import { alertStory, fail } from '#test/extras/alerts/support.ts';
+import { makeDue, settled } from '#test/support/deliveries.ts';
+import { signIn } from '#test/support/portal.ts';
+import { addRows, addWebhooks, rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { minute } from '#test/support/service.ts';
+import { operator, type WebhookOut, webhookBody, world } from '#test/support/world.ts';
 
 const { us, heard, register, happen, ann, time, run, pass, mails, subjects, recipients } =
   alertStory();

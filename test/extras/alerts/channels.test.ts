@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { type AlertMessage, channelBody } from '../../../src/extras/alerts/call.ts';
-import { maxChannels } from '../../../src/extras/alerts/channel-input.ts';
-import { sendRecordAlerts } from '../../../src/extras/alerts/records.ts';
-import { alertStory, fail } from '../../support/alerts.ts';
-import { accident, safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { operator } from '../../support/world.ts';
+import { type AlertMessage, channelBody } from '#src/extras/alerts/call.ts';
+import { maxChannels } from '#src/extras/alerts/channel-input.ts';
+import { sendRecordAlerts } from '#src/extras/alerts/records.ts';
+import { alertStory, fail } from '#test/extras/alerts/support.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { operator } from '#test/support/world.ts';
 
 const { us, heard, send, register, ann, time, run, pass, mails } = alertStory();
 beforeEach(() => rows('delete from mail_rules')); // the first person has one

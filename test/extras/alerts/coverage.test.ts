@@ -1,15 +1,15 @@
 import { env } from 'cloudflare:workers';
-import { transaction } from '../../../src/core/platform/db/database.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import { saveChannel } from '../../../src/extras/alerts/channels.ts';
-import { setMailRule } from '../../../src/extras/alerts/rules.ts';
-import { selectUncovered } from '../../../src/portal/read/read-overview.ts';
-import { signIn, visitor } from '../../support/portal.ts';
-import { accident, vehicle } from '../../support/records.ts';
-import { addRows, rows, value } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { story } from '../../support/story.ts';
-import { addConnection, operator, world } from '../../support/world.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { saveChannel } from '#src/extras/alerts/channels.ts';
+import { setMailRule } from '#src/extras/alerts/rules.ts';
+import { selectUncovered } from '#src/portal/read/read-overview.ts';
+import { signIn, visitor } from '#test/support/portal.ts';
+import { accident, vehicle } from '#test/support/records.ts';
+import { addRows, rows, value } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { story } from '#test/support/story.ts';
+import { addConnection, operator, world } from '#test/support/world.ts';
 
 const { us, send, register } = story();
 const caller = () => ({ accountId: us.accountId, operator: true }) as const;

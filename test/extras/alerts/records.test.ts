@@ -1,15 +1,15 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { newBudget, within } from '../../../src/core/platform/jobs/budget.ts';
-import { newsMs } from '../../../src/core/webhooks/notifications/types.ts';
-import { sendRecordAlerts } from '../../../src/extras/alerts/records.ts';
-import { sendMessages } from '../../../src/extras/alerts/sending.ts';
-import { alertStory } from '../../support/alerts.ts';
-import { ask, signIn } from '../../support/portal.ts';
-import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
-import { addRows, rows } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { minute } from '../../support/service.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { newBudget, within } from '#src/core/platform/jobs/budget.ts';
+import { newsMs } from '#src/core/webhooks/notifications/types.ts';
+import { sendRecordAlerts } from '#src/extras/alerts/records.ts';
+import { sendMessages } from '#src/extras/alerts/sending.ts';
+import { alertStory } from '#test/extras/alerts/support.ts';
+import { ask, signIn } from '#test/support/portal.ts';
+import { accident, driver, safetyEvent, vehicle } from '#test/support/records.ts';
+import { addRows, rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { minute } from '#test/support/service.ts';
 
 const { us, send, ann, emails, subjects } = alertStory();
 beforeEach(async () => {

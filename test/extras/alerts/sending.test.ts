@@ -1,24 +1,24 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { transaction } from '../../../src/core/platform/db/database.ts';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import type { AlertMessage } from '../../../src/extras/alerts/call.ts';
-import { addNews, maxNamed, type NewsKind } from '../../../src/extras/alerts/pending.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import type { AlertMessage } from '#src/extras/alerts/call.ts';
+import { addNews, maxNamed, type NewsKind } from '#src/extras/alerts/pending.ts';
 import {
   leastEmailsPerAccount,
   maxEmailsPerDay,
   maxPerAccountAndDay,
   retryMs,
   sendMessages,
-} from '../../../src/extras/alerts/sending.ts';
-import { emailSignInLinks } from '../../../src/portal/sign-in/sign-in.tsx';
-import { alertStory } from '../../support/alerts.ts';
-import { listenToLog } from '../../support/log.ts';
-import { signIn } from '../../support/portal.ts';
-import { addRows, rows, value } from '../../support/rows.ts';
-import { world } from '../../support/world.ts';
+} from '#src/extras/alerts/sending.ts';
+import { emailSignInLinks } from '#src/portal/sign-in/sign-in.tsx';
+import { alertStory } from '#test/extras/alerts/support.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { signIn } from '#test/support/portal.ts';
+import { addRows, rows, value } from '#test/support/rows.ts';
+import { world } from '#test/support/world.ts';
 
 const { us, heard, ann, emails } = alertStory();
 const url = 'https://hooks.example.com/services/T0/B0/SECRETabcd';

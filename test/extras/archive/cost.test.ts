@@ -1,16 +1,16 @@
 import { env } from 'cloudflare:workers';
-import { trips } from '../../../src/core/fleet/lists/trips.ts';
-import { readList } from '../../../src/core/fleet/service.ts';
-import { transaction } from '../../../src/core/platform/db/database.ts';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { daysOf } from '../../../src/extras/archive/catalog.ts';
-import { readAcross } from '../../../src/extras/archive/lists.ts';
-import { insertTrips, move, walk, withoutArchive } from '../../support/archive.ts';
-import { rows } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { world, worldBefore } from '../../support/world.ts';
+import { trips } from '#src/core/fleet/lists/trips.ts';
+import { readList } from '#src/core/fleet/service.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { daysOf } from '#src/extras/archive/catalog.ts';
+import { readAcross } from '#src/extras/archive/lists.ts';
+import { insertTrips, move, walk, withoutArchive } from '#test/extras/archive/support.ts';
+import { rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 let expected: unknown[];

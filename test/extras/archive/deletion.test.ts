@@ -1,15 +1,15 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { dateOf } from '../../../src/extras/archive/bucket.ts';
-import { archive } from '../../../src/extras/archive/job.ts';
-import { eraseFromArchive } from '../../../src/extras/archive/remove.ts';
-import { bucket, emptyArchive, insertTrips, move } from '../../support/archive.ts';
-import { changes } from '../../support/changes.ts';
-import { toTheEnd } from '../../support/erasure.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
-import { as, operator, type World, worldBefore } from '../../support/world.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { dateOf } from '#src/extras/archive/bucket.ts';
+import { archive } from '#src/extras/archive/job.ts';
+import { eraseFromArchive } from '#src/extras/archive/remove.ts';
+import { bucket, emptyArchive, insertTrips, move } from '#test/extras/archive/support.ts';
+import { changes } from '#test/extras/changes/support.ts';
+import { toTheEnd } from '#test/support/erasure.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { as, operator, type World, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
 const them = worldBefore(beforeEach);

@@ -1,20 +1,15 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { trips } from '../../../src/core/fleet/lists/trips.ts';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import { through } from '../../../src/core/platform/db/through.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { newBudget } from '../../../src/core/platform/jobs/budget.ts';
-import type { Part } from '../../../src/extras/archive/bucket.ts';
-import {
-  catalogued,
-  filesPerRow,
-  inArchive,
-  putEntry,
-} from '../../../src/extras/archive/catalog.ts';
-import { maxCharacters } from '../../../src/extras/archive/files.ts';
-import { archive } from '../../../src/extras/archive/job.ts';
+import { trips } from '#src/core/fleet/lists/trips.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { through } from '#src/core/platform/db/through.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { newBudget } from '#src/core/platform/jobs/budget.ts';
+import type { Part } from '#src/extras/archive/bucket.ts';
+import { catalogued, filesPerRow, inArchive, putEntry } from '#src/extras/archive/catalog.ts';
+import { maxCharacters } from '#src/extras/archive/files.ts';
+import { archive } from '#src/extras/archive/job.ts';
 import {
   bucket,
   emptyArchive,
@@ -24,11 +19,11 @@ import {
   move,
   walk,
   withoutArchive,
-} from '../../support/archive.ts';
-import { listenToLog } from '../../support/log.ts';
-import { safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { addRows, rows, value } from '../../support/rows.ts';
-import { world, worldBefore } from '../../support/world.ts';
+} from '#test/extras/archive/support.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { addRows, rows, value } from '#test/support/rows.ts';
+import { world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 beforeEach(emptyArchive);

@@ -1,15 +1,15 @@
 import { env } from 'cloudflare:workers';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { minHotDays } from '../../../src/core/platform/vars.ts';
-import { newsMs } from '../../../src/core/webhooks/notifications/types.ts';
-import { archive } from '../../../src/extras/archive/job.ts';
-import { countEvents } from '../../../src/extras/trends/job.ts';
-import { attempted, makeDue } from '../../support/deliveries.ts';
-import { safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { minute } from '../../support/service.ts';
-import { story } from '../../support/story.ts';
-import { call, operator } from '../../support/world.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { minHotDays } from '#src/core/platform/vars.ts';
+import { newsMs } from '#src/core/webhooks/notifications/types.ts';
+import { archive } from '#src/extras/archive/job.ts';
+import { countEvents } from '#src/extras/trends/job.ts';
+import { attempted, makeDue } from '#test/support/deliveries.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { minute } from '#test/support/service.ts';
+import { story } from '#test/support/story.ts';
+import { call, operator } from '#test/support/world.ts';
 
 const { us, heard, send, register, happen } = story();
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();

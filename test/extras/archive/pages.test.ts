@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { trips } from '../../../src/core/fleet/lists/trips.ts';
-import { readList } from '../../../src/core/fleet/service.ts';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { readAcross } from '../../../src/extras/archive/lists.ts';
+import { trips } from '#src/core/fleet/lists/trips.ts';
+import { readList } from '#src/core/fleet/service.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { readAcross } from '#src/extras/archive/lists.ts';
 import {
   emptyArchive,
   insertRecords,
@@ -14,9 +14,9 @@ import {
   listsOf,
   move,
   walk,
-} from '../../support/archive.ts';
-import { runs } from '../../support/runs.ts';
-import { world, worldBefore } from '../../support/world.ts';
+} from '#test/extras/archive/support.ts';
+import { runs } from '#test/support/runs.ts';
+import { world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
 

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { trips } from '../../../src/core/fleet/lists/trips.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { archive } from '../../../src/extras/archive/job.ts';
-import { bucket, emptyArchive, insertTrips, move, walk } from '../../support/archive.ts';
-import { listenToLog } from '../../support/log.ts';
-import { addRows, rows } from '../../support/rows.ts';
-import { operator, worldBefore } from '../../support/world.ts';
+import { trips } from '#src/core/fleet/lists/trips.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { archive } from '#src/extras/archive/job.ts';
+import { bucket, emptyArchive, insertTrips, move, walk } from '#test/extras/archive/support.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { addRows, rows } from '#test/support/rows.ts';
+import { operator, worldBefore } from '#test/support/world.ts';
 
 // The database goes back in time, and the bucket does not.
 

@@ -1,15 +1,15 @@
 // More than 15 s: a move is cancelled after ever more calls.
 import { env } from 'cloudflare:workers';
-import { partHeader } from '../../../src/core/platform/cells.ts';
-import { seal } from '../../../src/core/platform/crypto.ts';
-import { runJob } from '../../../src/core/platform/jobs/jobs.ts';
-import { handle } from '../../../src/core/webhooks/deliveries/consumer.ts';
-import { sweep } from '../../../src/core/webhooks/deliveries/sweep.ts';
-import type { Move as Shown } from '../../../src/extras/cells/operations.ts';
-import { encodePart, type Move } from '../../../src/extras/cells/operator/part.ts';
-import { connectorOf } from '../../../src/extras/providers/registry.ts';
-import { continueDeletions } from '../../../src/operator/deletion/run.ts';
-import { jobs } from '../../../src/operator/jobs.ts';
+import { partHeader } from '#src/core/platform/cells.ts';
+import { seal } from '#src/core/platform/crypto.ts';
+import { runJob } from '#src/core/platform/jobs/jobs.ts';
+import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
+import { sweep } from '#src/core/webhooks/deliveries/sweep.ts';
+import type { Move as Shown } from '#src/extras/cells/operations.ts';
+import { encodePart, type Move } from '#src/extras/cells/operator/part.ts';
+import { connectorOf } from '#src/extras/providers/registry.ts';
+import { continueDeletions } from '#src/operator/deletion/run.ts';
+import { jobs } from '#src/operator/jobs.ts';
 import {
   allRows,
   cell,
@@ -21,13 +21,13 @@ import {
   removeLeft,
   rowsIn,
   workOn,
-} from '../../support/cells.ts';
-import { fullAccount } from '../../support/full-account.ts';
-import { addressIn, ask, signIn } from '../../support/portal.ts';
-import { receiver } from '../../support/receiver.ts';
-import { vehicle } from '../../support/records.ts';
-import { addRows, rowsOf } from '../../support/rows.ts';
-import { as, call, operator, register, world } from '../../support/world.ts';
+} from '#test/extras/cells/support.ts';
+import { fullAccount } from '#test/support/full-account.ts';
+import { addressIn, ask, signIn } from '#test/support/portal.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { vehicle } from '#test/support/records.ts';
+import { addRows, rowsOf } from '#test/support/rows.ts';
+import { as, call, operator, register, world } from '#test/support/world.ts';
 
 beforeAll(prepareCells);
 

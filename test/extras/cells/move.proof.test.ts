@@ -1,8 +1,8 @@
 // More than 15 s: accounts with rows in every table move, and moves are cut off at each step.
 import { env } from 'cloudflare:workers';
-import { copyEvidence } from '../../../src/extras/evidence/copy.ts';
-import { partBytes } from '../../../src/extras/evidence/download.ts';
-import { tables } from '../../../src/operator/deletion/tables.ts';
+import { copyEvidence } from '#src/extras/evidence/copy.ts';
+import { partBytes } from '#src/extras/evidence/download.ts';
+import { tables } from '#src/operator/deletion/tables.ts';
 import {
   allRows,
   cell,
@@ -14,12 +14,12 @@ import {
   removeLeft,
   rowsIn,
   workOn,
-} from '../../support/cells.ts';
-import { crash, keepFor, linked, media, video } from '../../support/evidence.ts';
-import { fullAccount } from '../../support/full-account.ts';
-import { vehicle } from '../../support/records.ts';
-import { rows, rowsOf } from '../../support/rows.ts';
-import { as, type World, world } from '../../support/world.ts';
+} from '#test/extras/cells/support.ts';
+import { crash, keepFor, linked, media, video } from '#test/extras/evidence/support.ts';
+import { fullAccount } from '#test/support/full-account.ts';
+import { vehicle } from '#test/support/records.ts';
+import { rows, rowsOf } from '#test/support/rows.ts';
+import { as, type World, world } from '#test/support/world.ts';
 
 beforeAll(prepareCells);
 

@@ -1,4 +1,4 @@
-import { decodePart, encodePart, type Part } from '../../../src/extras/cells/operator/part.ts';
+import { decodePart, encodePart, type Part } from '#src/extras/cells/operator/part.ts';
 
 const now = {
   accountId: 'a',

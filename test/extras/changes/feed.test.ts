@@ -5,21 +5,21 @@ import {
   maxRecordsPerRow,
   pruneChanges,
   recordChange,
-} from '../../../src/core/fleet/record-changes.ts';
-import { encodeCursor } from '../../../src/core/platform/db/cursor.ts';
-import { transaction } from '../../../src/core/platform/db/database.ts';
-import { maxScanned } from '../../../src/core/platform/db/pages.ts';
-import { drivers } from '../../../src/core/platform/db/schema/fleet.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import { dayMs, hourMs } from '../../../src/core/platform/durations.ts';
-import { archive } from '../../../src/extras/archive/job.ts';
-import { maxRows } from '../../../src/extras/changes/feed.ts';
-import { allChanges, changes, noteOthers } from '../../support/changes.ts';
-import { listPage } from '../../support/fleet.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { as, invalid, operator, world, worldBefore } from '../../support/world.ts';
+} from '#src/core/fleet/record-changes.ts';
+import { encodeCursor } from '#src/core/platform/db/cursor.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { maxScanned } from '#src/core/platform/db/pages.ts';
+import { drivers } from '#src/core/platform/db/schema/fleet.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { dayMs, hourMs } from '#src/core/platform/durations.ts';
+import { archive } from '#src/extras/archive/job.ts';
+import { maxRows } from '#src/extras/changes/feed.ts';
+import { allChanges, changes, noteOthers } from '#test/extras/changes/support.ts';
+import { listPage } from '#test/support/fleet.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { as, invalid, operator, world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
 let trucks: string;

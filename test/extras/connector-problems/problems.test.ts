@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { dayMs } from '../../../src/core/platform/durations.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
 import {
   type Found,
   ingestProblemsOf,
@@ -9,11 +9,11 @@ import {
   problemsIn,
   problemsKept,
   withFound,
-} from '../../../src/extras/connector-problems/problems.ts';
-import { safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { as, operator, worldBefore } from '../../support/world.ts';
+} from '#src/extras/connector-problems/problems.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { as, operator, worldBefore } from '#test/support/world.ts';
 
 const now = Date.UTC(2026, 10, 30, 12);
 const nothing: Problems = { rejected: [], warned: [], days: [] };

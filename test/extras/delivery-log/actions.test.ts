@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { firstWindow } from '../../../src/core/webhooks/deliveries/policy.ts';
-import { sweep } from '../../../src/core/webhooks/deliveries/sweep.ts';
-import { attempted, deliveriesOf, makeDue, pauseFor, settled } from '../../support/deliveries.ts';
-import { accident } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
-import { operator } from '../../support/world.ts';
+import { firstWindow } from '#src/core/webhooks/deliveries/policy.ts';
+import { sweep } from '#src/core/webhooks/deliveries/sweep.ts';
+import { attempted, deliveriesOf, makeDue, pauseFor, settled } from '#test/support/deliveries.ts';
+import { accident } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
+import { operator } from '#test/support/world.ts';
 
 const { us, heard, send, register, happen } = story();
 type Sent = { eventId: string; deliveryIds: string[] };

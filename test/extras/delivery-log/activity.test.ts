@@ -1,22 +1,18 @@
 import { env } from 'cloudflare:workers';
-import { transaction } from '../../../src/core/platform/db/database.ts';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import { hourMs } from '../../../src/core/platform/durations.ts';
-import {
-  addTallies,
-  countOutcomes,
-  noTally,
-} from '../../../src/core/webhooks/deliveries/counts.ts';
-import { recordStatements } from '../../../src/core/webhooks/deliveries/send/record.ts';
-import { type BrowseQuery, webhookActivity } from '../../../src/extras/delivery-log/activity.ts';
-import { readDeliveries } from '../../../src/extras/delivery-log/list.ts';
-import { listActivity } from '../../../src/extras/delivery-log/summaries.ts';
-import { claim, settled, unattempted } from '../../support/deliveries.ts';
-import { accident, safetyEvent, vehicle } from '../../support/records.ts';
-import { addRows, rows } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { story } from '../../support/story.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { hourMs } from '#src/core/platform/durations.ts';
+import { addTallies, countOutcomes, noTally } from '#src/core/webhooks/deliveries/counts.ts';
+import { recordStatements } from '#src/core/webhooks/deliveries/send/record.ts';
+import { type BrowseQuery, webhookActivity } from '#src/extras/delivery-log/activity.ts';
+import { readDeliveries } from '#src/extras/delivery-log/list.ts';
+import { listActivity } from '#src/extras/delivery-log/summaries.ts';
+import { claim, settled, unattempted } from '#test/support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
+import { addRows, rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { story } from '#test/support/story.ts';
 
 const { us, heard, send, register, happen } = story();
 const caller = () => ({ accountId: us.accountId, operator: true }) as const;

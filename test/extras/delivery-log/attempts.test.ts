@@ -1,6 +1,6 @@
-import { settled } from '../../support/deliveries.ts';
-import { story } from '../../support/story.ts';
-import { operator } from '../../support/world.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { story } from '#test/support/story.ts';
+import { operator } from '#test/support/world.ts';
 
 const { heard, register, happen } = story();
 

@@ -1,8 +1,8 @@
-import type { FoundDelivery } from '../../../src/extras/delivery-log/operations.ts';
-import { settled } from '../../support/deliveries.ts';
-import { accident, safetyEvent, vehicle } from '../../support/records.ts';
-import { story } from '../../support/story.ts';
-import { invalid, operator } from '../../support/world.ts';
+import type { FoundDelivery } from '#src/extras/delivery-log/operations.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
+import { story } from '#test/support/story.ts';
+import { invalid, operator } from '#test/support/world.ts';
 
 const tale = story();
 const find = async (query: string) =>

@@ -1,6 +1,6 @@
-import { signIn } from '../../support/portal.ts';
-import { story } from '../../support/story.ts';
-import { invalid, operator } from '../../support/world.ts';
+import { signIn } from '#test/support/portal.ts';
+import { story } from '#test/support/story.ts';
+import { invalid, operator } from '#test/support/world.ts';
 
 const { us, register } = story();
 const limit = (id: string, body: object) => operator.patch(`/operator/webhooks/${id}/limits`, body);

@@ -1,15 +1,15 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { encodeCursor } from '../../../src/core/platform/db/cursor.ts';
-import { createdAtOf, firstIdAt, newId } from '../../../src/core/platform/db/ids.ts';
-import { readDeliveries } from '../../../src/extras/delivery-log/list.ts';
-import type { DeliverySummary } from '../../../src/extras/delivery-log/schema.ts';
-import { attempted, settled } from '../../support/deliveries.ts';
-import { accident, safetyEvent, vehicle } from '../../support/records.ts';
-import { addRows, rows } from '../../support/rows.ts';
-import { runs } from '../../support/runs.ts';
-import { story } from '../../support/story.ts';
-import { as, invalid, webhookBody, world } from '../../support/world.ts';
+import { encodeCursor } from '#src/core/platform/db/cursor.ts';
+import { createdAtOf, firstIdAt, newId } from '#src/core/platform/db/ids.ts';
+import { readDeliveries } from '#src/extras/delivery-log/list.ts';
+import type { DeliverySummary } from '#src/extras/delivery-log/schema.ts';
+import { attempted, settled } from '#test/support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
+import { addRows, rows } from '#test/support/rows.ts';
+import { runs } from '#test/support/runs.ts';
+import { story } from '#test/support/story.ts';
+import { as, invalid, webhookBody, world } from '#test/support/world.ts';
 
 const { us, heard, send, register } = story();
 beforeEach(async () => {

@@ -1,11 +1,11 @@
-import { firstIdAt, newId } from '../../../src/core/platform/db/ids.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { countReplayable, replay } from '../../../src/extras/delivery-log/replay.ts';
-import { deliveriesOf, settled } from '../../support/deliveries.ts';
-import { rows, value } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { story } from '../../support/story.ts';
-import { invalid, operator, type WebhookOut } from '../../support/world.ts';
+import { firstIdAt, newId } from '#src/core/platform/db/ids.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { countReplayable, replay } from '#src/extras/delivery-log/replay.ts';
+import { deliveriesOf, settled } from '#test/support/deliveries.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { story } from '#test/support/story.ts';
+import { invalid, operator, type WebhookOut } from '#test/support/world.ts';
 
 const { us, heard, register, happen } = story();
 const caller = () => ({ accountId: us.accountId, operator: true }) as const;

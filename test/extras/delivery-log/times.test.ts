@@ -1,15 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { transaction } from '../../../src/core/platform/db/database.ts';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import {
-  percentile,
-  responsesIn,
-  selectTimes,
-  waitsIn,
-} from '../../../src/extras/delivery-log/times.ts';
-import { addRows } from '../../support/rows.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { percentile, responsesIn, selectTimes, waitsIn } from '#src/extras/delivery-log/times.ts';
+import { addRows } from '#test/support/rows.ts';
 
 it.each([
   [[], 0.5, null],

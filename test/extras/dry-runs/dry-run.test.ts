@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { changeAccount } from '../../../src/core/accounts/accounts.ts';
-import type { IngestOutcome } from '../../../src/core/ingest/schema.ts';
-import { recordId } from '../../../src/core/platform/db/ids.ts';
-import { maxNamed } from '../../../src/extras/dry-runs/rehearse.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { addWebhooks, rows, tableNames } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
-import { addConnection, as, issueKey } from '../../support/world.ts';
+import { changeAccount } from '#src/core/accounts/accounts.ts';
+import type { IngestOutcome } from '#src/core/ingest/schema.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import { maxNamed } from '#src/extras/dry-runs/rehearse.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { addWebhooks, rows, tableNames } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
+import { addConnection, as, issueKey } from '#test/support/world.ts';
 
 const { us, heard, register } = story();
 const send = (records: object[], more: object = {}) =>

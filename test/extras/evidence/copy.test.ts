@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { transaction } from '../../../src/core/platform/db/database.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import { dayMs, hourMs } from '../../../src/core/platform/durations.ts';
-import { copiesAreDue, copyEvidence, startCopies } from '../../../src/extras/evidence/copy.ts';
-import { maxFileBytes } from '../../../src/extras/evidence/copy-file.ts';
-import { partBytes } from '../../../src/extras/evidence/download.ts';
-import { maxDayBytes, maxDayFiles, maxEver } from '../../../src/extras/evidence/evidence.ts';
-import { allChanges, changes } from '../../support/changes.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { dayMs, hourMs } from '#src/core/platform/durations.ts';
+import { copiesAreDue, copyEvidence, startCopies } from '#src/extras/evidence/copy.ts';
+import { maxFileBytes } from '#src/extras/evidence/copy-file.ts';
+import { partBytes } from '#src/extras/evidence/download.ts';
+import { maxDayBytes, maxDayFiles, maxEver } from '#src/extras/evidence/evidence.ts';
+import { allChanges, changes } from '#test/extras/changes/support.ts';
 import {
   copyAll,
   crash,
@@ -18,9 +18,9 @@ import {
   mediaOrigin,
   partOf,
   video,
-} from '../../support/evidence.ts';
-import { rows, value } from '../../support/rows.ts';
-import { world, worldBefore } from '../../support/world.ts';
+} from '#test/extras/evidence/support.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
 beforeEach(async () => {

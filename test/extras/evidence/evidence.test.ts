@@ -1,8 +1,16 @@
 import { env, exports } from 'cloudflare:workers';
-import { partBytes } from '../../../src/extras/evidence/download.ts';
-import { copyAll, crash, filesOf, keepFor, linked, media, video } from '../../support/evidence.ts';
-import { rows } from '../../support/rows.ts';
-import { issueLimited, world, worldBefore } from '../../support/world.ts';
+import { partBytes } from '#src/extras/evidence/download.ts';
+import {
+  copyAll,
+  crash,
+  filesOf,
+  keepFor,
+  linked,
+  media,
+  video,
+} from '#test/extras/evidence/support.ts';
+import { rows } from '#test/support/rows.ts';
+import { issueLimited, world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
 beforeEach(async () => {

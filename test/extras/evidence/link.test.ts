@@ -1,4 +1,4 @@
-import { identityOf, isSigned, leadToSame } from '../../../src/extras/evidence/link.ts';
+import { identityOf, isSigned, leadToSame } from '#src/extras/evidence/link.ts';
 
 const at = 'https://media.example.com/a/road.mp4';
 const video = (url: string, camera?: string) => ({ kind: 'video' as const, url, camera });

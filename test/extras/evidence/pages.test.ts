@@ -1,7 +1,15 @@
-import { copyAll, crash, filesOf, keepFor, linked, media, video } from '../../support/evidence.ts';
-import { type Person, signIn } from '../../support/portal.ts';
-import { rows } from '../../support/rows.ts';
-import { worldBefore } from '../../support/world.ts';
+import {
+  copyAll,
+  crash,
+  filesOf,
+  keepFor,
+  linked,
+  media,
+  video,
+} from '#test/extras/evidence/support.ts';
+import { type Person, signIn } from '#test/support/portal.ts';
+import { rows } from '#test/support/rows.ts';
+import { worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 let ann: Person;

@@ -1,4 +1,4 @@
-import { spanOf, tagIn } from '../../../src/extras/evidence/range.ts';
+import { spanOf, tagIn } from '#src/extras/evidence/range.ts';
 
 const response = (status: number, headers: Record<string, string>) => ({
   status,

@@ -1,16 +1,24 @@
 import { env } from 'cloudflare:workers';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { archive } from '../../../src/extras/archive/job.ts';
-import { copyEvidence, leaseOf } from '../../../src/extras/evidence/copy.ts';
-import { pruneJob } from '../../../src/extras/evidence/evidence.ts';
-import { pruneEvidence } from '../../../src/extras/evidence/remove.ts';
-import { continueDeletions } from '../../../src/operator/deletion/run.ts';
-import { withoutArchive } from '../../support/archive.ts';
-import { copyAll, crash, filesOf, keepFor, linked, media, video } from '../../support/evidence.ts';
-import { listenToLog } from '../../support/log.ts';
-import { driver, trip, vehicle } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
-import { call, operator, type World, world, worldBefore } from '../../support/world.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { archive } from '#src/extras/archive/job.ts';
+import { copyEvidence, leaseOf } from '#src/extras/evidence/copy.ts';
+import { pruneJob } from '#src/extras/evidence/evidence.ts';
+import { pruneEvidence } from '#src/extras/evidence/remove.ts';
+import { continueDeletions } from '#src/operator/deletion/run.ts';
+import { withoutArchive } from '#test/extras/archive/support.ts';
+import {
+  copyAll,
+  crash,
+  filesOf,
+  keepFor,
+  linked,
+  media,
+  video,
+} from '#test/extras/evidence/support.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { driver, trip, vehicle } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { call, operator, type World, world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
 let them: World;

@@ -1,4 +1,4 @@
-import { isNotReady, typeOf } from '../../../src/extras/evidence/types.ts';
+import { isNotReady, typeOf } from '#src/extras/evidence/types.ts';
 
 const utf8 = (text: string) => new TextEncoder().encode(text);
 

@@ -1,32 +1,32 @@
 import { env, exports } from 'cloudflare:workers';
 import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { newBudget, within } from '../../../src/core/platform/jobs/budget.ts';
-import { everyMinute } from '../../../src/core/platform/jobs/jobs.ts';
-import { archive } from '../../../src/extras/archive/job.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { newBudget, within } from '#src/core/platform/jobs/budget.ts';
+import { everyMinute } from '#src/core/platform/jobs/jobs.ts';
+import { archive } from '#src/extras/archive/job.ts';
 import {
   exportableLists,
   exportKeptMs,
   longestExportMs,
   maxExportRecords,
   maxExportsPerDay,
-} from '../../../src/extras/exports/exports.ts';
-import { prepareExports, pruneExports } from '../../../src/extras/exports/run.ts';
-import { jobs } from '../../../src/operator/jobs.ts';
+} from '#src/extras/exports/exports.ts';
+import { prepareExports, pruneExports } from '#src/extras/exports/run.ts';
+import { jobs } from '#src/operator/jobs.ts';
 import {
   bucket,
   emptyArchive,
   interruptedAfter,
   lapse,
   withoutArchive,
-} from '../../support/archive.ts';
-import { keepEmails } from '../../support/emails.ts';
-import { listenToLog } from '../../support/log.ts';
-import { origin, personBefore, signIn, textOf } from '../../support/portal.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { addRows, rows, value } from '../../support/rows.ts';
-import { as, call, operator, world, worldBefore } from '../../support/world.ts';
+} from '#test/extras/archive/support.ts';
+import { keepEmails } from '#test/support/emails.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { origin, personBefore, signIn, textOf } from '#test/support/portal.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { addRows, rows, value } from '#test/support/rows.ts';
+import { as, call, operator, world, worldBefore } from '#test/support/world.ts';
 
 const path = '/portal/settings/exports';
 const old = new Date(Date.now() - 300 * dayMs).toISOString();

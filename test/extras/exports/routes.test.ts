@@ -1,18 +1,18 @@
 import { env, exports as worker } from 'cloudflare:workers';
 import { parse } from 'csv-parse/sync';
 import type { InferOutput } from 'valibot';
-import { lists } from '../../../src/core/fleet/lists/registry.ts';
-import { recordId } from '../../../src/core/platform/db/ids.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { archive } from '../../../src/extras/archive/job.ts';
-import { maxExportRecords, maxExportsPerDay } from '../../../src/extras/exports/exports.ts';
-import { prepareExports } from '../../../src/extras/exports/run.ts';
-import type { Export } from '../../../src/extras/exports/schema.ts';
-import { emptyArchive, withoutArchive } from '../../support/archive.ts';
-import { signIn } from '../../support/portal.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { as, issueLimited, issueToken, operator, world, worldBefore } from '../../support/world.ts';
+import { lists } from '#src/core/fleet/lists/registry.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { archive } from '#src/extras/archive/job.ts';
+import { maxExportRecords, maxExportsPerDay } from '#src/extras/exports/exports.ts';
+import { prepareExports } from '#src/extras/exports/run.ts';
+import type { Export } from '#src/extras/exports/schema.ts';
+import { emptyArchive, withoutArchive } from '#test/extras/archive/support.ts';
+import { signIn } from '#test/support/portal.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { as, issueLimited, issueToken, operator, world, worldBefore } from '#test/support/world.ts';
 
 type Shown = InferOutput<typeof Export>;
 

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { operatorIn } from '../../../src/core/accounts/accounts.ts';
-import { capital } from '../../../src/core/platform/text.ts';
-import { deleteConnection } from '../../../src/operator/deletion/accept.ts';
-import { changes } from '../../support/changes.ts';
-import { type Item, listPage } from '../../support/fleet.ts';
-import { follow, signIn, textOf } from '../../support/portal.ts';
-import { vehicle } from '../../support/records.ts';
-import { as, invalid, operator, world, worldBefore } from '../../support/world.ts';
+import { operatorIn } from '#src/core/accounts/accounts.ts';
+import { capital } from '#src/core/platform/text.ts';
+import { deleteConnection } from '#src/operator/deletion/accept.ts';
+import { changes } from '#test/extras/changes/support.ts';
+import { type Item, listPage } from '#test/support/fleet.ts';
+import { follow, signIn, textOf } from '#test/support/portal.ts';
+import { vehicle } from '#test/support/records.ts';
+import { as, invalid, operator, world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara'] });
 beforeEach(async () => {

@@ -1,9 +1,9 @@
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { handle } from '../../../src/core/webhooks/deliveries/consumer.ts';
-import { listenToLog } from '../../support/log.ts';
-import { addRows, addWebhooks, rows } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { worldBefore } from '../../support/world.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { addRows, addWebhooks, rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 

@@ -1,10 +1,10 @@
-import { recordId } from '../../../src/core/platform/db/ids.ts';
-import type { Filters } from '../../../src/extras/filters/filters.ts';
-import { settled } from '../../support/deliveries.ts';
-import { signIn } from '../../support/portal.ts';
-import { accident, safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import type { Filters } from '#src/extras/filters/filters.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { signIn } from '#test/support/portal.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
 import {
   addConnection,
   as,
@@ -13,7 +13,7 @@ import {
   operator,
   type WebhookOut,
   webhookBody,
-} from '../../support/world.ts';
+} from '#test/support/world.ts';
 
 const { us, heard, send, register, happen } = story();
 type Filtered = WebhookOut & { filters?: Filters };

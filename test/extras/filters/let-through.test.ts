@@ -1,17 +1,17 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
-import { incidentTypes } from '../../../src/core/fleet/incidents/types.ts';
-import { groupKey } from '../../../src/core/fleet/lists/group-keys.ts';
-import { transaction } from '../../../src/core/platform/db/database.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import type { Filterable } from '../../../src/core/webhooks/filterable.ts';
-import { isLetThrough } from '../../../src/core/webhooks/notifications/pass.ts';
-import { type Filters, letsThrough, stored } from '../../../src/extras/filters/filters.ts';
-import { vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
-import { addConnection, as, issueKey } from '../../support/world.ts';
+import { incidentTypes } from '#src/core/fleet/incidents/types.ts';
+import { groupKey } from '#src/core/fleet/lists/group-keys.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import type { Filterable } from '#src/core/webhooks/filterable.ts';
+import { isLetThrough } from '#src/core/webhooks/notifications/pass.ts';
+import { type Filters, letsThrough, stored } from '#src/extras/filters/filters.ts';
+import { vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
+import { addConnection, as, issueKey } from '#test/support/world.ts';
 
 const { us, send, register } = story();
 const db = openDatabase(env);

@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { callsOf } from '../../../src/core/webhooks/deliveries/send/calls.ts';
-import { authorizer } from '../../../src/extras/oauth/access-token.ts';
-import { sealClient } from '../../../src/extras/oauth/client.ts';
-import { importKey, signatureHeaders } from '../../../src/extras/signing/secrets.ts';
-import { attempted, claim, deliveriesOf, settled, unattempted } from '../../support/deliveries.ts';
-import { signIn } from '../../support/portal.ts';
-import { rows, value } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
-import { as, invalid, issueToken, type WebhookOut, webhookBody } from '../../support/world.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { callsOf } from '#src/core/webhooks/deliveries/send/calls.ts';
+import { authorizer } from '#src/extras/oauth/access-token.ts';
+import { sealClient } from '#src/extras/oauth/client.ts';
+import { importKey, signatureHeaders } from '#src/extras/signing/secrets.ts';
+import { attempted, claim, deliveriesOf, settled, unattempted } from '#test/support/deliveries.ts';
+import { signIn } from '#test/support/portal.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
+import { as, invalid, issueToken, type WebhookOut, webhookBody } from '#test/support/world.ts';
 
 const { us, heard, register, happen } = story();
 type Hook = WebhookOut & { oauth?: { tokenUrl: string; clientId: string; scope?: string } };

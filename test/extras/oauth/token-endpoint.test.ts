@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers';
-import { maxTokenBytes, requestToken } from '../../../src/extras/oauth/token-endpoint.ts';
-import { receiver } from '../../support/receiver.ts';
+import { maxTokenBytes, requestToken } from '#src/extras/oauth/token-endpoint.ts';
+import { receiver } from '#test/support/receiver.ts';
 
 const origin = 'https://login.example.com';
 const audience = 'https://api.example.com/claims';

@@ -1,8 +1,10 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { recordId } from '../../../src/core/platform/db/ids.ts';
-import { through } from '../../../src/core/platform/db/through.ts';
-import { pull } from '../../../src/extras/providers/pull.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import { through } from '#src/core/platform/db/through.ts';
+import { pull } from '#src/extras/providers/pull.ts';
+import { motiveFleet } from '#test/extras/providers/fleets/motive.ts';
+import { terminalFleet } from '#test/extras/providers/fleets/terminal.ts';
 import {
   aheadBy,
   makePullDue,
@@ -10,13 +12,11 @@ import {
   pullAll,
   pullColumn,
   pullRun,
-} from '../../support/provider.ts';
-import { type Fleet, type FleetEvent, withHistory } from '../../support/providers/fleet.ts';
-import { geotabFleet } from '../../support/providers/geotab.ts';
-import { motiveFleet } from '../../support/providers/motive.ts';
-import { samsaraFleet } from '../../support/providers/samsara.ts';
-import { terminalFleet } from '../../support/providers/terminal.ts';
-import { rows } from '../../support/rows.ts';
+} from '#test/support/provider.ts';
+import { type Fleet, type FleetEvent, withHistory } from '#test/support/providers/fleet.ts';
+import { geotabFleet } from '#test/support/providers/geotab.ts';
+import { samsaraFleet } from '#test/support/providers/samsara.ts';
+import { rows } from '#test/support/rows.ts';
 
 let made = 0;
 const fleets = [

@@ -1,20 +1,16 @@
 import { env } from 'cloudflare:workers';
-import { fakeSamsara, samsaraEvent, samsaraVehicle } from '../../../src/dev/fakes/samsara.ts';
-import { sendMessages } from '../../../src/extras/alerts/sending.ts';
-import type { Feed } from '../../../src/extras/providers/connector.ts';
-import {
-  notifyAfterMs,
-  quietMs,
-  sendHealthAlerts,
-} from '../../../src/extras/providers/health-alerts.ts';
-import { pull, startPulls } from '../../../src/extras/providers/pull.ts';
-import { samsara as connector } from '../../../src/extras/providers/samsara/connector.ts';
-import { keepEmails } from '../../support/emails.ts';
-import { listenToLog } from '../../support/log.ts';
-import { providerStory, pullAll, pullColumn, pullRun, pullStatus } from '../../support/provider.ts';
-import { samsaraOrigin as origin, samsara } from '../../support/providers/samsara.ts';
-import { rows } from '../../support/rows.ts';
-import { as, call, operator } from '../../support/world.ts';
+import { fakeSamsara, samsaraEvent, samsaraVehicle } from '#src/dev/fakes/samsara.ts';
+import { sendMessages } from '#src/extras/alerts/sending.ts';
+import type { Feed } from '#src/extras/providers/connector/connector.ts';
+import { notifyAfterMs, quietMs, sendHealthAlerts } from '#src/extras/providers/health-alerts.ts';
+import { pull, startPulls } from '#src/extras/providers/pull.ts';
+import { samsara as connector } from '#src/extras/providers/samsara/connector.ts';
+import { keepEmails } from '#test/support/emails.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { providerStory, pullAll, pullColumn, pullRun, pullStatus } from '#test/support/provider.ts';
+import { samsaraOrigin as origin, samsara } from '#test/support/providers/samsara.ts';
+import { rows } from '#test/support/rows.ts';
+import { as, call, operator } from '#test/support/world.ts';
 
 const minute = 60_000;
 

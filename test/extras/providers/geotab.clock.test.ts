@@ -1,6 +1,6 @@
-import { maxReplyBytes } from '../../../src/extras/providers/call.ts';
-import { nextTry } from '../../../src/extras/providers/geotab/exceptions.ts';
-import { distanceOf } from '../../../src/extras/providers/geotab/records.ts';
+import { maxReplyBytes } from '#src/extras/providers/connector/call.ts';
+import { nextTry } from '#src/extras/providers/geotab/exceptions.ts';
+import { distanceOf } from '#src/extras/providers/geotab/records.ts';
 import {
   aheadBy,
   dismissed,
@@ -9,8 +9,8 @@ import {
   pullColumn,
   pullRun,
   reported,
-} from '../../support/provider.ts';
-import { add, type Item, iso } from '../../support/providers/fleet.ts';
+} from '#test/support/provider.ts';
+import { add, type Item, iso } from '#test/support/providers/fleet.ts';
 import {
   fakeGeotab,
   type GeotabCall,
@@ -25,9 +25,9 @@ import {
   geotabRule,
   geotabTrip,
   geotabUser,
-} from '../../support/providers/geotab.ts';
-import { rows } from '../../support/rows.ts';
-import { operator } from '../../support/world.ts';
+} from '#test/support/providers/geotab.ts';
+import { rows } from '#test/support/rows.ts';
+import { operator } from '#test/support/world.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,17 +1,17 @@
-import { maxReplyBytes } from '../../../src/extras/providers/call.ts';
-import { at } from '../../../src/extras/providers/read.ts';
-import { providerStory, pullAll, pullStatus, refusalsOf } from '../../support/provider.ts';
-import { type Fleet, type Item, soon } from '../../support/providers/fleet.ts';
-import { geotabFleet } from '../../support/providers/geotab.ts';
+import { maxReplyBytes } from '#src/extras/providers/connector/call.ts';
+import { at } from '#src/extras/providers/connector/read.ts';
 import {
   fakeMotive,
   motiveData,
   motiveEvent,
   motiveFleet,
   motiveVehicle,
-} from '../../support/providers/motive.ts';
-import { samsaraFleet } from '../../support/providers/samsara.ts';
-import { terminalFleet, terminalRaw } from '../../support/providers/terminal.ts';
+} from '#test/extras/providers/fleets/motive.ts';
+import { terminalFleet, terminalRaw } from '#test/extras/providers/fleets/terminal.ts';
+import { providerStory, pullAll, pullStatus, refusalsOf } from '#test/support/provider.ts';
+import { type Fleet, type Item, soon } from '#test/support/providers/fleet.ts';
+import { geotabFleet } from '#test/support/providers/geotab.ts';
+import { samsaraFleet } from '#test/support/providers/samsara.ts';
 
 const link = (length = 1_400) => `https://media.example.com/${'a8Zq'.repeat(length / 4)}`;
 const series = (length: number) => Array.from({ length }, (_, n) => 36.1627 + n / 1e6);

@@ -1,14 +1,4 @@
-import { changes } from '../../support/changes.ts';
-import { signIn } from '../../support/portal.ts';
-import {
-  aheadBy,
-  dismissed,
-  providerStory,
-  pullAll,
-  pullRun,
-  pullStatus,
-  reported,
-} from '../../support/provider.ts';
+import { changes } from '#test/extras/changes/support.ts';
 import {
   fakeMotive,
   type MotiveData,
@@ -18,8 +8,18 @@ import {
   motivePeriod,
   motiveSpeeding,
   motiveVehicle,
-} from '../../support/providers/motive.ts';
-import { rows } from '../../support/rows.ts';
+} from '#test/extras/providers/fleets/motive.ts';
+import { signIn } from '#test/support/portal.ts';
+import {
+  aheadBy,
+  dismissed,
+  providerStory,
+  pullAll,
+  pullRun,
+  pullStatus,
+  reported,
+} from '#test/support/provider.ts';
+import { rows } from '#test/support/rows.ts';
 
 const day = 86_400_000;
 /** Motive's times are whole seconds. */

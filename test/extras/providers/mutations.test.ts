@@ -1,11 +1,11 @@
-import { recordId } from '../../../src/core/platform/db/ids.ts';
-import { providerStory, pullAll, pullStatus } from '../../support/provider.ts';
-import { type Fleet, type Item, soon } from '../../support/providers/fleet.ts';
-import { geotabFleet } from '../../support/providers/geotab.ts';
-import { motiveFleet } from '../../support/providers/motive.ts';
-import { samsaraFleet } from '../../support/providers/samsara.ts';
-import { terminalFleet, terminalRaw } from '../../support/providers/terminal.ts';
-import { rows } from '../../support/rows.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import { motiveFleet } from '#test/extras/providers/fleets/motive.ts';
+import { terminalFleet, terminalRaw } from '#test/extras/providers/fleets/terminal.ts';
+import { providerStory, pullAll, pullStatus } from '#test/support/provider.ts';
+import { type Fleet, type Item, soon } from '#test/support/providers/fleet.ts';
+import { geotabFleet } from '#test/support/providers/geotab.ts';
+import { samsaraFleet } from '#test/support/providers/samsara.ts';
+import { rows } from '#test/support/rows.ts';
 
 const badValues = [
   ...[' ', '\u0000', 'x'.repeat(5_000), '12 mph', null],

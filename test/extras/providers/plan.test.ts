@@ -2,8 +2,8 @@ import {
   type FeedName,
   ProviderError,
   type ProviderErrorKind,
-} from '../../../src/extras/providers/connector.ts';
-import { inPasses } from '../../../src/extras/providers/passes.ts';
+} from '#src/extras/providers/connector/connector.ts';
+import { inPasses } from '#src/extras/providers/connector/passes.ts';
 import {
   afterPage,
   afterProblem,
@@ -16,7 +16,7 @@ import {
   type Planned,
   silentMs,
   startAgain,
-} from '../../../src/extras/providers/plan.ts';
+} from '#src/extras/providers/plan.ts';
 
 const minute = 60_000;
 const day = 86_400_000;

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { mediaLink } from '../../../src/dev/fakes/media.ts';
+import { mediaLink } from '#src/dev/fakes/media.ts';
 import {
   fakeSamsara,
   type SamsaraData,
@@ -7,8 +7,8 @@ import {
   samsaraEvent,
   samsaraTrip,
   samsaraVehicle,
-} from '../../../src/dev/fakes/samsara.ts';
-import { copyEvidence } from '../../../src/extras/evidence/copy.ts';
+} from '#src/dev/fakes/samsara.ts';
+import { copyEvidence } from '#src/extras/evidence/copy.ts';
 import {
   aheadBy,
   dismissed,
@@ -18,10 +18,10 @@ import {
   pullRun,
   pullStatus,
   reported,
-} from '../../support/provider.ts';
-import { iso } from '../../support/providers/fleet.ts';
-import { samsara } from '../../support/providers/samsara.ts';
-import { rows, value } from '../../support/rows.ts';
+} from '#test/support/provider.ts';
+import { iso } from '#test/support/providers/fleet.ts';
+import { samsara } from '#test/support/providers/samsara.ts';
+import { rows, value } from '#test/support/rows.ts';
 
 let data: SamsaraData;
 const tale = providerStory('samsara', () => data.token);

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { sendMessages } from '../../../src/extras/alerts/sending.ts';
-import { notifyOfSilence } from '../../../src/extras/providers/health-alerts.ts';
-import { keepEmails } from '../../support/emails.ts';
-import { personBefore } from '../../support/portal.ts';
-import { vehicle } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
-import { worldBefore } from '../../support/world.ts';
+import { sendMessages } from '#src/extras/alerts/sending.ts';
+import { notifyOfSilence } from '#src/extras/providers/health-alerts.ts';
+import { keepEmails } from '#test/support/emails.ts';
+import { personBefore } from '#test/support/portal.ts';
+import { vehicle } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { worldBefore } from '#test/support/world.ts';
 
 const hour = 3_600_000;
 

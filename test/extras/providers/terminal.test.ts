@@ -1,5 +1,3 @@
-import { dismissed, providerStory, pullAll, pullStatus, reported } from '../../support/provider.ts';
-import { iso } from '../../support/providers/fleet.ts';
 import {
   fakeTerminal,
   type TerminalData,
@@ -10,8 +8,10 @@ import {
   terminalRaw,
   terminalTrip,
   terminalVehicle,
-} from '../../support/providers/terminal.ts';
-import { operator } from '../../support/world.ts';
+} from '#test/extras/providers/fleets/terminal.ts';
+import { dismissed, providerStory, pullAll, pullStatus, reported } from '#test/support/provider.ts';
+import { iso } from '#test/support/providers/fleet.ts';
+import { operator } from '#test/support/world.ts';
 
 const day = 86_400_000;
 const soon = () => Date.now() + 1_000;

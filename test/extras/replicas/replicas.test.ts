@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { encodePosition } from '../../../src/core/platform/db/cursor.ts';
-import { allLapsedMs, trustedMs } from '../../../src/core/platform/db/reads.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { emptyArchive, insertTrips, move } from '../../support/archive.ts';
-import { vehicle } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
-import { replicated } from '../../support/runtime/replica.ts';
-import { as, invalid, operator, webhookBody, worldBefore } from '../../support/world.ts';
+import { encodePosition } from '#src/core/platform/db/cursor.ts';
+import { allLapsedMs, trustedMs } from '#src/core/platform/db/reads.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { emptyArchive, insertTrips, move } from '#test/extras/archive/support.ts';
+import { replicated } from '#test/extras/replicas/support.ts';
+import { vehicle } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { as, invalid, operator, webhookBody, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 let here: Awaited<ReturnType<typeof replicated>>;

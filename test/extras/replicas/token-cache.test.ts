@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { trustedMs, untilChecksLapse } from '../../../src/core/platform/db/reads.ts';
-import { Refusal } from '../../../src/core/platform/errors.ts';
-import { newTokenCache } from '../../../src/extras/replicas/token-cache.ts';
-import { virtualTime } from '../../support/runtime/virtual-time.ts';
+import { trustedMs, untilChecksLapse } from '#src/core/platform/db/reads.ts';
+import { Refusal } from '#src/core/platform/errors.ts';
+import { newTokenCache } from '#src/extras/replicas/token-cache.ts';
+import { virtualTime } from '#test/support/runtime/virtual-time.ts';
 
 const replicated: Env = { ...env, READ_REPLICAS: 'true' } as Env; // wrangler.toml leaves it out
 const token = 'a token';

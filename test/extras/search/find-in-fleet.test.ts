@@ -1,6 +1,6 @@
-import type { FoundItem } from '../../../src/extras/search/operations.ts';
-import { driver, vehicle } from '../../support/records.ts';
-import { invalid, operator, worldBefore } from '../../support/world.ts';
+import type { FoundItem } from '#src/extras/search/operations.ts';
+import { driver, vehicle } from '#test/support/records.ts';
+import { invalid, operator, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 beforeAll(async () => {

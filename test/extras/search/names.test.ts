@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { searchKeys } from '../../../src/core/fleet/lists/search-keys.ts';
-import { vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { worldBefore } from '../../support/world.ts';
+import { searchKeys } from '#src/core/fleet/lists/search-keys.ts';
+import { vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 

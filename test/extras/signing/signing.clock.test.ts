@@ -8,13 +8,13 @@ import {
   sealSecret,
   signatureHeaders,
   signingKeys,
-} from '../../../src/extras/signing/secrets.ts';
-import { settled } from '../../support/deliveries.ts';
-import { signIn, textOf } from '../../support/portal.ts';
-import type { Got } from '../../support/receiver.ts';
-import { rows } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
-import { invalid, type WebhookOut, webhookBody } from '../../support/world.ts';
+} from '#src/extras/signing/secrets.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { signIn, textOf } from '#test/support/portal.ts';
+import type { Got } from '#test/support/receiver.ts';
+import { rows } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
+import { invalid, type WebhookOut, webhookBody } from '#test/support/world.ts';
 
 const { us, heard, register, happen } = story();
 const signed = async () => {

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { checkDomains } from '../../../src/extras/single-sign-on/dns.ts';
-import { proof, provenAfter } from '../../../src/extras/single-sign-on/domain-checks.ts';
-import { receiver } from '../../support/receiver.ts';
-import { rows, value } from '../../support/rows.ts';
-import { type World, world } from '../../support/world.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { checkDomains } from '#src/extras/single-sign-on/dns.ts';
+import { proof, provenAfter } from '#src/extras/single-sign-on/domain-checks.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { type World, world } from '#test/support/world.ts';
 
 const now = Date.now();
 

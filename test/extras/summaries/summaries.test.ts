@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { sendSummaries } from '../../../src/extras/summaries/summaries.ts';
-import { summaryTexts } from '../../../src/extras/summaries/texts.ts';
-import { countEvents } from '../../../src/extras/trends/job.ts';
-import { type Email, keepEmails } from '../../support/emails.ts';
-import { addressIn, ask, personBefore, textOf, visitor } from '../../support/portal.ts';
-import { receiver } from '../../support/receiver.ts';
-import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
-import { operator, worldBefore } from '../../support/world.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { sendSummaries } from '#src/extras/summaries/summaries.ts';
+import { summaryTexts } from '#src/extras/summaries/texts.ts';
+import { countEvents } from '#src/extras/trends/job.ts';
+import { type Email, keepEmails } from '#test/support/emails.ts';
+import { addressIn, ask, personBefore, textOf, visitor } from '#test/support/portal.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { accident, driver, safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { operator, worldBefore } from '#test/support/world.ts';
 
 type Sent = Email & { headers: Record<string, string> };
 

@@ -1,4 +1,4 @@
-import { daysUntil, nextAt } from '../../../src/extras/summaries/zone.ts';
+import { daysUntil, nextAt } from '#src/extras/summaries/zone.ts';
 
 const at = (text: string) => Date.parse(text);
 

@@ -1,17 +1,17 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { transaction } from '../../../src/core/platform/db/database.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import { hourMs } from '../../../src/core/platform/durations.ts';
-import { newBudget, within } from '../../../src/core/platform/jobs/budget.ts';
-import { countEvents } from '../../../src/extras/trends/job.ts';
-import { recountLive } from '../../../src/extras/trends/recount.ts';
-import { jobs } from '../../../src/operator/jobs.ts';
-import { listenToLog } from '../../support/log.ts';
-import { driver, safetyEvent, vehicle } from '../../support/records.ts';
-import { addRows, rows, value } from '../../support/rows.ts';
-import { runs } from '../../support/runs.ts';
-import { as, operator, type World, world } from '../../support/world.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { hourMs } from '#src/core/platform/durations.ts';
+import { newBudget, within } from '#src/core/platform/jobs/budget.ts';
+import { countEvents } from '#src/extras/trends/job.ts';
+import { recountLive } from '#src/extras/trends/recount.ts';
+import { jobs } from '#src/operator/jobs.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { driver, safetyEvent, vehicle } from '#test/support/records.ts';
+import { addRows, rows, value } from '#test/support/rows.ts';
+import { runs } from '#test/support/runs.ts';
+import { as, operator, type World, world } from '#test/support/world.ts';
 
 const types = ['Speeding', 'Harsh Braking', 'Tailgating'];
 

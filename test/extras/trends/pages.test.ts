@@ -1,15 +1,15 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
-import { hourMs, minuteMs } from '../../../src/core/platform/durations.ts';
-import { readTrends } from '../../../src/extras/trends/for-overview.ts';
-import { countEvents } from '../../../src/extras/trends/job.ts';
-import { spanOf } from '../../../src/extras/trends/pages/spans.ts';
-import { addDays, rangeOfDays, startOfDay } from '../../../src/ui/time.tsx';
-import { personBefore } from '../../support/portal.ts';
-import { receiver } from '../../support/receiver.ts';
-import { driver, safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { worldBefore } from '../../support/world.ts';
+import { hourMs, minuteMs } from '#src/core/platform/durations.ts';
+import { readTrends } from '#src/extras/trends/for-overview.ts';
+import { countEvents } from '#src/extras/trends/job.ts';
+import { spanOf } from '#src/extras/trends/pages/spans.ts';
+import { addDays, rangeOfDays, startOfDay } from '#src/ui/time.tsx';
+import { personBefore } from '#test/support/portal.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { driver, safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 const { page } = personBefore(beforeEach, us);

@@ -1,9 +1,9 @@
-import type { FoundItem } from '../../../src/extras/search/operations.ts';
-import type { WhyIncident } from '../../../src/extras/why/operations.ts';
-import { settled } from '../../support/deliveries.ts';
-import { accident, driver, safetyEvent, vehicle } from '../../support/records.ts';
-import { story } from '../../support/story.ts';
-import { invalid, operator } from '../../support/world.ts';
+import type { FoundItem } from '#src/extras/search/operations.ts';
+import type { WhyIncident } from '#src/extras/why/operations.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { accident, driver, safetyEvent, vehicle } from '#test/support/records.ts';
+import { story } from '#test/support/story.ts';
+import { invalid, operator } from '#test/support/world.ts';
 
 const tale = story();
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers';
-import { continueDeletions } from '../../../src/operator/deletion/run.ts';
-import { settled } from '../../support/deliveries.ts';
-import { findEverywhere } from '../../support/erasure.ts';
-import { receiver } from '../../support/receiver.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
-import { operator, register, type WebhookOut, worldBefore } from '../../support/world.ts';
+import { continueDeletions } from '#src/operator/deletion/run.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { findEverywhere } from '#test/support/erasure.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { operator, register, type WebhookOut, worldBefore } from '#test/support/world.ts';
 
 /** What tells who the driver is. */
 const robin = {

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
-import { nextRows } from '../../../src/operator/deletion/rows.ts';
-import { tables } from '../../../src/operator/deletion/tables.ts';
-import { world } from '../../support/world.ts';
+import { nextRows } from '#src/operator/deletion/rows.ts';
+import { tables } from '#src/operator/deletion/tables.ts';
+import { world } from '#test/support/world.ts';
 
 it.each(['drivers', 'notifications'])(
   'reads long rows of %s in pages that a Worker can hold, and each row once',

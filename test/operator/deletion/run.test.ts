@@ -1,15 +1,15 @@
 import { env } from 'cloudflare:workers';
-import { through } from '../../../src/core/platform/db/through.ts';
-import { folderOf } from '../../../src/extras/archive/bucket.ts';
-import { continueDeletions } from '../../../src/operator/deletion/run.ts';
-import { settled } from '../../support/deliveries.ts';
-import { findEverywhere, toTheEnd } from '../../support/erasure.ts';
-import { fullAccount } from '../../support/full-account.ts';
-import { listenToLog } from '../../support/log.ts';
-import { signIn } from '../../support/portal.ts';
-import { receiver } from '../../support/receiver.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { type AccountRows, rows, rowsOf } from '../../support/rows.ts';
+import { through } from '#src/core/platform/db/through.ts';
+import { folderOf } from '#src/extras/archive/bucket.ts';
+import { continueDeletions } from '#src/operator/deletion/run.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { findEverywhere, toTheEnd } from '#test/support/erasure.ts';
+import { fullAccount } from '#test/support/full-account.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { signIn } from '#test/support/portal.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { type AccountRows, rows, rowsOf } from '#test/support/rows.ts';
 import {
   as,
   operator,
@@ -18,7 +18,7 @@ import {
   type World,
   webhookBody,
   world,
-} from '../../support/world.ts';
+} from '#test/support/world.ts';
 
 type Deletion = { id: string; kind: string; step: string | null; dueAt: string };
 type Progress = { deletion: Deletion | null };

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { nextRows } from '../../../src/operator/deletion/rows.ts';
-import { tables } from '../../../src/operator/deletion/tables.ts';
-import { addRows, rows, tableNames } from '../../support/rows.ts';
-import { world } from '../../support/world.ts';
+import { nextRows } from '#src/operator/deletion/rows.ts';
+import { tables } from '#src/operator/deletion/tables.ts';
+import { addRows, rows, tableNames } from '#test/support/rows.ts';
+import { world } from '#test/support/world.ts';
 
 /** Tables that belong to the service, or whose rows the last step or triggers delete. */
 const others = 'accounts database_sizes deletions jobs moves names sweeps test_calls'.split(' ');

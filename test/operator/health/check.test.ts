@@ -1,14 +1,10 @@
 import { env } from 'cloudflare:workers';
-import { fingerprint, schemaSql } from '../../../src/operator/api/schema.ts';
-import type { ServiceCheck } from '../../../src/operator/api/service.ts';
-import {
-  checkService,
-  type ProbeMessage,
-  recordProbe,
-} from '../../../src/operator/health/check.ts';
-import { keepEmails } from '../../support/emails.ts';
-import { rows } from '../../support/rows.ts';
-import { minute } from '../../support/service.ts';
+import { fingerprint, schemaSql } from '#src/operator/api/schema.ts';
+import type { ServiceCheck } from '#src/operator/api/service.ts';
+import { checkService, type ProbeMessage, recordProbe } from '#src/operator/health/check.ts';
+import { keepEmails } from '#test/support/emails.ts';
+import { rows } from '#test/support/rows.ts';
+import { minute } from '#test/support/service.ts';
 
 const times = { probeMs: 300, holdMs: 200, messagesMs: 1500 };
 const schema = async () =>

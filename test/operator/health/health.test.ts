@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { app } from '../../../src/app.ts';
-import { staleAfterSeconds, sweepAndNote } from '../../../src/operator/health/service.ts';
-import { claim, deliveriesOf, unattempted } from '../../support/deliveries.ts';
-import { listenToLog } from '../../support/log.ts';
-import { rows } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { story } from '../../support/story.ts';
-import { call } from '../../support/world.ts';
+import { app } from '#src/app.ts';
+import { staleAfterSeconds, sweepAndNote } from '#src/operator/health/service.ts';
+import { claim, deliveriesOf, unattempted } from '#test/support/deliveries.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { story } from '#test/support/story.ts';
+import { call } from '#test/support/world.ts';
 
 const tale = story();
 

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { holdLargest } from '../../../src/core/accounts/accounts.ts';
-import { transaction } from '../../../src/core/platform/db/database.ts';
-import { openDatabase } from '../../../src/core/platform/db/system.ts';
-import { dayMs } from '../../../src/core/platform/durations.ts';
+import { holdLargest } from '#src/core/accounts/accounts.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
 import {
   errorShare,
   mostBytes,
@@ -12,11 +12,11 @@ import {
   tellOfSize,
   warningOf,
   warningShare,
-} from '../../../src/operator/health/service.ts';
-import { listenToLog } from '../../support/log.ts';
-import { accident, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { as, call, type World, world } from '../../support/world.ts';
+} from '#src/operator/health/service.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { accident, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { as, call, type World, world } from '#test/support/world.ts';
 
 const GB = 1e9;
 const now = 1000 * dayMs;

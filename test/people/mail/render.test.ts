@@ -1,4 +1,4 @@
-import { renderMail } from '../../../src/people/mail/render.ts';
+import { renderMail } from '#src/people/mail/render.ts';
 
 const link = { url: 'https://portal.example.com/portal?a=1&b=2', label: 'Sign in' };
 

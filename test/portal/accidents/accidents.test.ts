@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers';
-import { sendRecordAlerts } from '../../../src/extras/alerts/records.ts';
-import { sendMessages } from '../../../src/extras/alerts/sending.ts';
-import { settled } from '../../support/deliveries.ts';
-import { keepEmails } from '../../support/emails.ts';
-import { textIn } from '../../support/page.ts';
-import { type Page, personBefore, signIn } from '../../support/portal.ts';
-import { receiver } from '../../support/receiver.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
-import { as, issueLimited, register, world, worldBefore } from '../../support/world.ts';
+import { sendRecordAlerts } from '#src/extras/alerts/records.ts';
+import { sendMessages } from '#src/extras/alerts/sending.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { keepEmails } from '#test/support/emails.ts';
+import { textIn } from '#test/support/page.ts';
+import { type Page, personBefore, signIn } from '#test/support/portal.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { as, issueLimited, register, world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 const ann = personBefore(beforeAll, us);

@@ -1,7 +1,7 @@
-import { hourMs } from '../../../src/core/platform/durations.ts';
-import { signIn } from '../../support/portal.ts';
-import { accident, safetyEvent, vehicle } from '../../support/records.ts';
-import { operator, world } from '../../support/world.ts';
+import { hourMs } from '#src/core/platform/durations.ts';
+import { signIn } from '#test/support/portal.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
+import { operator, world } from '#test/support/world.ts';
 
 it('connections are by name, and their numbers as people count', async () => {
   const us = await world({ providers: ['motive', 'samsara', 'acme'] });

@@ -1,8 +1,8 @@
-import { maxMapBytes } from '../../../src/core/fleet/incidents/map.ts';
-import { personBefore, signIn } from '../../support/portal.ts';
-import { safetyEvent, vehicle } from '../../support/records.ts';
-import { rows, value } from '../../support/rows.ts';
-import { operator, worldBefore } from '../../support/world.ts';
+import { maxMapBytes } from '#src/core/fleet/incidents/map.ts';
+import { personBefore, signIn } from '#test/support/portal.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { operator, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 const ann = personBefore(beforeEach, us);

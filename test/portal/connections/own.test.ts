@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { type Page, personBefore } from '../../support/portal.ts';
-import { safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { as, worldBefore } from '../../support/world.ts';
+import { type Page, personBefore } from '#test/support/portal.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { as, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 const ann = personBefore(beforeEach, us);

@@ -1,8 +1,8 @@
-import { move } from '../../support/archive.ts';
-import { type Page, personBefore, visitor } from '../../support/portal.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { value } from '../../support/rows.ts';
-import { as, worldBefore } from '../../support/world.ts';
+import { move } from '#test/extras/archive/support.ts';
+import { type Page, personBefore, visitor } from '#test/support/portal.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { value } from '#test/support/rows.ts';
+import { as, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
 const them = worldBefore(beforeAll);

@@ -1,16 +1,16 @@
 import { env } from 'cloudflare:workers';
-import { countByRisk } from '../../../src/extras/activity/activity.ts';
-import { findByName, listByName } from '../../../src/extras/search/search.ts';
-import { driverFigures } from '../../../src/extras/trends/drivers.ts';
-import { countEvents } from '../../../src/extras/trends/job.ts';
-import { currentSpan } from '../../../src/extras/trends/pages/spans.ts';
-import { deliveriesOf, settled } from '../../support/deliveries.ts';
-import { personBefore, signIn } from '../../support/portal.ts';
-import { receiver } from '../../support/receiver.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../support/records.ts';
-import { addRows, rows, value } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { register, world, worldBefore } from '../../support/world.ts';
+import { findByName, listByName } from '#src/extras/search/search.ts';
+import { driverFigures } from '#src/extras/trends/drivers.ts';
+import { countEvents } from '#src/extras/trends/job.ts';
+import { currentSpan } from '#src/extras/trends/pages/spans.ts';
+import { countByRisk } from '#src/portal/read/activity.ts';
+import { deliveriesOf, settled } from '#test/support/deliveries.ts';
+import { personBefore, signIn } from '#test/support/portal.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { addRows, rows, value } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { register, world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 const { get, page, textAt: text } = personBefore(beforeAll, us);

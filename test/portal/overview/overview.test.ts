@@ -1,11 +1,11 @@
-import { hourMs } from '../../../src/core/platform/durations.ts';
-import { deliveriesOf, settled } from '../../support/deliveries.ts';
-import { ask, personBefore, signIn, watchedOn } from '../../support/portal.ts';
-import { receiver } from '../../support/receiver.ts';
-import { accident, safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { metered } from '../../support/runtime/meter.ts';
-import { operator, register, world, worldBefore } from '../../support/world.ts';
+import { hourMs } from '#src/core/platform/durations.ts';
+import { deliveriesOf, settled } from '#test/support/deliveries.ts';
+import { ask, personBefore, signIn, watchedOn } from '#test/support/portal.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
+import { operator, register, world, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 const ann = personBefore(beforeEach, us);

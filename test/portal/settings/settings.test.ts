@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { dayMs } from '../../../src/core/platform/durations.ts';
-import { addressIn, ask, personBefore, signIn, visitor } from '../../support/portal.ts';
-import { safetyEvent, vehicle } from '../../support/records.ts';
-import { rows } from '../../support/rows.ts';
-import { operator, worldBefore } from '../../support/world.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
+import { addressIn, ask, personBefore, signIn, visitor } from '#test/support/portal.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { operator, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 const ann = personBefore(beforeAll, us);

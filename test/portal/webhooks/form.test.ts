@@ -1,7 +1,7 @@
-import { type Page, personBefore } from '../../support/portal.ts';
-import { receiver } from '../../support/receiver.ts';
-import { addRows, rows } from '../../support/rows.ts';
-import { register, type WebhookOut, worldBefore } from '../../support/world.ts';
+import { type Page, personBefore } from '#test/support/portal.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { addRows, rows } from '#test/support/rows.ts';
+import { register, type WebhookOut, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach, { providers: ['motive', 'samsara', 'geotab'] });
 let webhook: WebhookOut;

@@ -1,11 +1,11 @@
-import { newId } from '../../../src/core/platform/db/ids.ts';
-import { retries } from '../../../src/core/webhooks/deliveries/policy.ts';
-import { attempted, deliveriesOf, settled } from '../../support/deliveries.ts';
-import { signIn, visitor } from '../../support/portal.ts';
-import { safetyEvent, vehicle } from '../../support/records.ts';
-import { addRows, rows } from '../../support/rows.ts';
-import { story } from '../../support/story.ts';
-import { as } from '../../support/world.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { retries } from '#src/core/webhooks/deliveries/policy.ts';
+import { attempted, deliveriesOf, settled } from '#test/support/deliveries.ts';
+import { signIn, visitor } from '#test/support/portal.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
+import { addRows, rows } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
+import { as } from '#test/support/world.ts';
 
 const tale = story();
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
-import { root } from '../../../src/cli/project/paths.ts';
+import { root } from '#src/cli/project/paths.ts';
 
 /** Reads what a program prints, on both streams and together, until it ends with a code. */
 export function watched(child: ChildProcess) {

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { root, siteDirectory } from '../../../src/cli/project/paths.ts';
+import { root, siteDirectory } from '#src/cli/project/paths.ts';
 import { watched } from './child.ts';
 import { until } from './journey.ts';
 

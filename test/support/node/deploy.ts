@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
-import { root } from '../../../src/cli/project/paths.ts';
+import { root } from '#src/cli/project/paths.ts';
 import { runToEnd } from './child.ts';
 import { newAccount } from './cloudflare.ts';
 import { temporaryFolder } from './folder.ts';

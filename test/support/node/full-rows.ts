@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { boundOf } from '../row-bounds.ts';
+import { boundOf } from '#test/support/row-bounds.ts';
 
 type Column = { name: string; type: string };
 

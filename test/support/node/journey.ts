@@ -2,16 +2,11 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
-import { openAccount } from '../../../src/cli/demo/account.ts';
-import { fleetCommand, runFleet } from '../../../src/cli/fleet.ts';
-import {
-  minuteOf,
-  type Stack,
-  type StackOptions,
-  startStack,
-} from '../../../src/cli/local/stack.ts';
-import { keyVariable, operatorOf, type Service } from '../../../src/cli/operate/client.ts';
-import { root } from '../../../src/cli/project/paths.ts';
+import { openAccount } from '#src/cli/demo/account.ts';
+import { fleetCommand, runFleet } from '#src/cli/fleet.ts';
+import { minuteOf, type Stack, type StackOptions, startStack } from '#src/cli/local/stack.ts';
+import { keyVariable, operatorOf, type Service } from '#src/cli/operate/client.ts';
+import { root } from '#src/cli/project/paths.ts';
 import { watched } from './child.ts';
 import { temporaryFolder } from './folder.ts';
 

@@ -1,14 +1,14 @@
-import { listen, servedBy, startReceiver } from '../../../src/cli/local/receiver.ts';
-import { operatorOf } from '../../../src/cli/operate/client.ts';
-import { mediaLink } from '../../../src/dev/fakes/media.ts';
+import { listen, servedBy, startReceiver } from '#src/cli/local/receiver.ts';
+import { operatorOf } from '#src/cli/operate/client.ts';
+import { mediaLink } from '#src/dev/fakes/media.ts';
 import {
   fakeSamsara,
   samsaraDriver,
   samsaraEvent,
   samsaraTrip,
   samsaraVehicle,
-} from '../../../src/dev/fakes/samsara.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../records.ts';
+} from '#src/dev/fakes/samsara.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
 import { addWebhook, api, journeyAccount, type SharedStack, until } from './journey.ts';
 
 /** Names of 60 characters, of many words and of one. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrationsDirectory } from '../../../src/cli/deploy/schema.ts';
+import { migrationsDirectory } from '#src/cli/deploy/schema.ts';
 
 /** The migrations in order, split into statements as Cloudflare may split them. */
 export const strictMigrations = (): { name: string; queries: string[] }[] =>

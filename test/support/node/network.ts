@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { generate } from 'selfsigned';
-import { servedBy } from '../../../src/cli/local/receiver.ts';
+import { servedBy } from '#src/cli/local/receiver.ts';
 
 type Site = { fetch: (request: Request) => Response | Promise<Response> };
 

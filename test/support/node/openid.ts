@@ -2,8 +2,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Provider } from 'oidc-provider';
-import type { Certificates } from '../../../src/cli/local/certificates.ts';
-import { type Listening, listen } from '../../../src/cli/local/receiver.ts';
+import type { Certificates } from '#src/cli/local/certificates.ts';
+import { type Listening, listen } from '#src/cli/local/receiver.ts';
 
 /** What a provider says of somebody who is signed in to it; null if it lets them in no more. */
 type Person = { email?: string; email_verified?: boolean } | null;

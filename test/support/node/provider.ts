@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { servedBy } from '../../../src/cli/local/receiver.ts';
+import { servedBy } from '#src/cli/local/receiver.ts';
 
 /** Serves a fake of a provider over HTTP on this machine, on any free port. */
 export async function startProvider(serve: (request: Request) => Response | Promise<Response>) {

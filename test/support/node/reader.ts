@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { clientDirectory } from '../../../src/cli/client/build.ts';
-import { root } from '../../../src/cli/project/paths.ts';
+import { clientDirectory } from '#src/cli/client/build.ts';
+import { root } from '#src/cli/project/paths.ts';
 import { temporaryFolder } from './folder.ts';
 import { api, sharedAccount } from './journey.ts';
 import { needPython, samplesIn } from './samples.ts';

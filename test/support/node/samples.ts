@@ -2,8 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import MarkdownIt from 'markdown-it';
-import { readGuides } from '../../../src/docs/pages/guides.ts';
-import { readFence } from '../../../src/docs/pages/markdown.ts';
+import { readGuides } from '#src/docs/pages/guides.ts';
+import { readFence } from '#src/docs/pages/markdown.ts';
 import { watched } from './child.ts';
 
 const programs = { bash: 'bash', ts: process.execPath, python: 'python3' } as const;

@@ -1,4 +1,4 @@
-import { dayMs } from '../../../src/core/platform/durations.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
 
 /** A fleet at any made-up provider, which has nothing yet. */
 export type Fleet = {

@@ -1,4 +1,4 @@
-import { dayMs } from '../../../src/core/platform/durations.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
 import { add, type Fleet, type Item, idsOf, iso, soon } from './fleet.ts';
 
 let made = 0;

@@ -5,8 +5,8 @@ import {
   samsaraEvent,
   samsaraTrip,
   samsaraVehicle,
-} from '../../../src/dev/fakes/samsara.ts';
-import type { receiver } from '../receiver.ts';
+} from '#src/dev/fakes/samsara.ts';
+import type { receiver } from '#test/support/receiver.ts';
 import { add, type Fleet, type Item, idsOf, iso, soon } from './fleet.ts';
 
 type Fault = (path: string) => Response | undefined;

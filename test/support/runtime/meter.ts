@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { through } from '../../../src/core/platform/db/through.ts';
+import { through } from '#src/core/platform/db/through.ts';
 
 /** What a unit of work costs, however fast the machine is. */
 export type Cost = {

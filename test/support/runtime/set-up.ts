@@ -1,9 +1,9 @@
-import '../../../src/extras/options.ts';
+import '#src/extras/options.ts';
 
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { takeExceeded } from '../../../src/dev/strict/limits.ts';
-import { tableNames } from '../rows.ts';
+import { takeExceeded } from '#src/dev/strict/limits.ts';
+import { tableNames } from '#test/support/rows.ts';
 import { findSourceMaps } from './source-maps.ts';
 
 findSourceMaps();

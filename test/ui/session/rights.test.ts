@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers';
-import { through } from '../../../src/core/platform/db/through.ts';
-import { may, type Role, roles } from '../../../src/core/platform/roles.ts';
-import { listPortalUsers } from '../../../src/people/people.ts';
-import { roleOf } from '../../../src/portal/routes.ts';
-import { pageIn } from '../../support/page.ts';
-import { ask, contentOf, type Person, signIn } from '../../support/portal.ts';
-import { personalPages, personalRoutes, portalAccount } from '../../support/portal-account.ts';
-import { rows } from '../../support/rows.ts';
-import { operator, type World, world } from '../../support/world.ts';
+import { through } from '#src/core/platform/db/through.ts';
+import { may, type Role, roles } from '#src/core/platform/roles.ts';
+import { listPortalUsers } from '#src/people/people.ts';
+import { roleOf } from '#src/portal/routes.ts';
+import { pageIn } from '#test/support/page.ts';
+import { ask, contentOf, type Person, signIn } from '#test/support/portal.ts';
+import { personalPages, personalRoutes, portalAccount } from '#test/support/portal-account.ts';
+import { rows } from '#test/support/rows.ts';
+import { operator, type World, world } from '#test/support/world.ts';
 
 /** What people who are signed in can reach, by its pattern within the portal. */
 const routes = personalRoutes.map((route) =>

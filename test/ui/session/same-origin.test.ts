@@ -1,6 +1,6 @@
 import { exports } from 'cloudflare:workers';
-import { origin, personBefore } from '../../support/portal.ts';
-import { as, worldBefore } from '../../support/world.ts';
+import { origin, personBefore } from '#test/support/portal.ts';
+import { as, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 const ann = personBefore(beforeAll, us);

@@ -19,8 +19,8 @@ import {
   handles,
   line,
   valuesIn,
-} from '../../../ui/form-fields.tsx';
-import { type Offered, offered } from '../../../ui/forms.tsx';
+} from '../../../ui/forms/form-fields.tsx';
+import { type Offered, offered } from '../../../ui/forms/forms.tsx';
 import { page } from '../../../ui/layout.tsx';
 import { levelOptions, Note, riskOptions, State } from '../../../ui/parts.tsx';
 import { done } from '../../../ui/submit.ts';

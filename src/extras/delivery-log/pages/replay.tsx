@@ -4,7 +4,7 @@ import { by, type Context, inPath } from '../../../core/platform/http/context.ts
 import { maxReplayedPerCall } from '../../../core/webhooks/deliveries/policy.ts';
 import { findWebhook } from '../../../core/webhooks/stored.ts';
 import { LinkButton, PostForm, Submit, WebhookUrl } from '../../../ui/buttons.tsx';
-import { choice, drawn, line, valuesIn } from '../../../ui/form-fields.tsx';
+import { choice, drawn, line, valuesIn } from '../../../ui/forms/form-fields.tsx';
 import { page, timeZoneOf } from '../../../ui/layout.tsx';
 import { Note, Panel } from '../../../ui/parts.tsx';
 import { done, FilledForm, filledIn, orProblem } from '../../../ui/submit.ts';

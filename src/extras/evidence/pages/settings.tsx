@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { invalid } from '../../../core/platform/errors.ts';
 import { by, type Context } from '../../../core/platform/http/context.ts';
 import { shown } from '../../../ui/added.ts';
-import { choice, FormPanel, handles, line } from '../../../ui/form-fields.tsx';
+import { choice, FormPanel, handles, line } from '../../../ui/forms/form-fields.tsx';
 import { done } from '../../../ui/submit.ts';
 import { canKeepEvidence, findEvidenceDays, keepEvidence } from '../evidence.ts';
 import { EvidenceDays } from '../schema.ts';

@@ -1,7 +1,7 @@
-import type { Connector, Feed, ProviderRecord } from '../connector.ts';
-import { inPasses } from '../passes.ts';
-import { wantedNames } from '../pick.ts';
-import { at, field, iso } from '../read.ts';
+import type { Connector, Feed, ProviderRecord } from '../connector/connector.ts';
+import { inPasses } from '../connector/passes.ts';
+import { wantedNames } from '../connector/pick.ts';
+import { at, field, iso } from '../connector/read.ts';
 import { events } from './exceptions.ts';
 import { driverRecord, isVehicle, tripRecord, vehicleRecord } from './records.ts';
 import { type Api, feed, get, open, usualServer, walk } from './rpc.ts';

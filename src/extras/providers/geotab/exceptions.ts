@@ -6,9 +6,9 @@ import {
   ProviderError,
   type ProviderRecord,
   type Window,
-} from '../connector.ts';
-import { openDays } from '../crash.ts';
-import { at, field, fitting, iso, listAt, msOf, place } from '../read.ts';
+} from '../connector/connector.ts';
+import { openDays } from '../connector/crash.ts';
+import { at, field, fitting, iso, listAt, msOf, place } from '../connector/read.ts';
 import {
   accidentRecords,
   beganAt,

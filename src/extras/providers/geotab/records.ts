@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { fastestKph } from '../../../core/fleet/lists/trips.ts';
 import { minuteMs } from '../../../core/platform/durations.ts';
 import { EmailAddress } from '../../../core/platform/fields.ts';
-import type { ProviderRecord } from '../connector.ts';
-import { crashRecords } from '../crash.ts';
+import type { ProviderRecord } from '../connector/connector.ts';
+import { crashRecords } from '../connector/crash.ts';
 import {
   at,
   field,
@@ -16,7 +16,7 @@ import {
   secondsBetween,
   usableVin,
   yearIn,
-} from '../read.ts';
+} from '../connector/read.ts';
 
 /* Geotab's versions are no times: records have no `sourceUpdatedAt`, and the last one counts. */
 

@@ -1,9 +1,14 @@
 import { isPrintable } from '../../../core/platform/fields.ts';
 import { partsOf } from '../../../core/platform/parts.ts';
 import { parseRetryAfter } from '../../../core/platform/retry-after.ts';
-import { call, inSize } from '../call.ts';
-import { type Access, type Json, ProviderError, type ProviderErrorKind } from '../connector.ts';
-import { at, field, iso, listAt } from '../read.ts';
+import { call, inSize } from '../connector/call.ts';
+import {
+  type Access,
+  type Json,
+  ProviderError,
+  type ProviderErrorKind,
+} from '../connector/connector.ts';
+import { at, field, iso, listAt } from '../connector/read.ts';
 
 /** A session, which lasts two weeks: its server, and what calls carry. */
 type Session = { server: string; credentials: { [name: string]: Json } };

@@ -2,7 +2,7 @@ import crc32 from 'crc-32';
 import { isIncident } from '../../../core/fleet/incidents/translate.ts';
 import { providerWords } from '../../../core/fleet/incidents/words.ts';
 import { dayMs, hourMs } from '../../../core/platform/durations.ts';
-import { field, fitting } from '../read.ts';
+import { field, fitting } from '../connector/read.ts';
 import { type Api, GeotabError, get } from './rpc.ts';
 
 /** The rules to pull, with the incident label of each, for the connection's map with the checksum `map`. */

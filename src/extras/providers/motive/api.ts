@@ -1,7 +1,7 @@
 import { dayMs } from '../../../core/platform/durations.ts';
-import { call } from '../call.ts';
-import { type Access, type Json, TooLarge, type Window } from '../connector.ts';
-import { at, iso, listAt, msOf, numeric } from '../read.ts';
+import { call } from '../connector/call.ts';
+import { type Access, type Json, TooLarge, type Window } from '../connector/connector.ts';
+import { at, iso, listAt, msOf, numeric } from '../connector/read.ts';
 
 export type Api = Access;
 

@@ -1,10 +1,10 @@
 import { dayMs, hourMs } from '../../../core/platform/durations.ts';
-import { type Connector, type Json, ProviderError, type Window } from '../connector.ts';
-import type { OpenCrash } from '../crash.ts';
-import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
-import { wantedNames } from '../pick.ts';
-import { at, idAt, idFrom, iso, itemsAt, namesOf } from '../read.ts';
-import { isHmac } from '../signature.ts';
+import { type Connector, type Json, ProviderError, type Window } from '../connector/connector.ts';
+import type { OpenCrash } from '../connector/crash.ts';
+import { changedSince, inPasses, listFeed, type Pass } from '../connector/passes.ts';
+import { wantedNames } from '../connector/pick.ts';
+import { at, idAt, idFrom, iso, itemsAt, namesOf } from '../connector/read.ts';
+import { isHmac } from '../connector/signature.ts';
 import { type Api, type List, page, type Query, windowPage } from './api.ts';
 import { type Crashes, eventRecords, lookUp, performance, reportLink } from './crashes.ts';
 import { driverRecord, speedingRecord, tripRecord, vehicleOf, vehicleRecord } from './records.ts';

@@ -1,7 +1,14 @@
 import { dayMs, hourMs } from '../../../core/platform/durations.ts';
-import type { ProviderRecord } from '../connector.ts';
-import { type Crash, crashRecords, dismissed, follow, type OpenCrash, openDays } from '../crash.ts';
-import { at, field, idAt, msOf, numeric } from '../read.ts';
+import type { ProviderRecord } from '../connector/connector.ts';
+import {
+  type Crash,
+  crashRecords,
+  dismissed,
+  follow,
+  type OpenCrash,
+  openDays,
+} from '../connector/crash.ts';
+import { at, field, idAt, msOf, numeric } from '../connector/read.ts';
 import { type Api, dayOf, days, type List, page, type Query, startOf } from './api.ts';
 import { eventRecord, typeOf, vehicleOf } from './records.ts';
 

@@ -1,4 +1,4 @@
-import type { ProviderRecord } from '../connector.ts';
+import type { ProviderRecord } from '../connector/connector.ts';
 import {
   at,
   field,
@@ -10,7 +10,7 @@ import {
   place,
   sameFields,
   yearIn,
-} from '../read.ts';
+} from '../connector/read.ts';
 
 /** A vehicle of `/v1/vehicles`, with the names of its groups by id. */
 export function vehicleRecord(

@@ -2,7 +2,7 @@ import type { Connection } from '../../../core/fleet/connections.ts';
 import { capital } from '../../../core/platform/text.ts';
 import { percent } from '../../../texts/words.ts';
 import type { ConnectionHealth } from '../../../ui/added.ts';
-import { adviceFor, type FeedName } from '../connector.ts';
+import { adviceFor, type FeedName } from '../connector/connector.ts';
 import { connectorOf } from '../registry.ts';
 import type { PullSummary } from '../status.ts';
 

@@ -4,10 +4,10 @@ import { by, type Context, orNotFound, seeOther } from '../../../core/platform/h
 import { limit, limitByAddress } from '../../../core/platform/http/limits.ts';
 import { LinkButton } from '../../../ui/buttons.tsx';
 import { above } from '../../../ui/connections.ts';
-import { confirmed, FormPanel, handles, line } from '../../../ui/form-fields.tsx';
+import { confirmed, FormPanel, handles, line } from '../../../ui/forms/form-fields.tsx';
 import { page } from '../../../ui/layout.tsx';
+import { connectionPath } from '../../../ui/lists/records.tsx';
 import { ShownOnce, State } from '../../../ui/parts.tsx';
-import { connectionPath } from '../../../ui/records.tsx';
 import { secretPage } from '../../../ui/secret.tsx';
 import { submitOnce } from '../../../ui/submit-once.ts';
 import { acting, type Column, naming, TablePanel } from '../../../ui/table.tsx';

@@ -1,4 +1,4 @@
-import { kindInWords } from '../../../ui/records.tsx';
+import { kindInWords } from '../../../ui/lists/records.tsx';
 import { type Column, TablePanel } from '../../../ui/table.tsx';
 import { Ago } from '../../../ui/time.tsx';
 import type { PullStatus } from '../status.ts';

@@ -2,7 +2,7 @@ import { findConnection } from '../../../core/fleet/connections.ts';
 import type { SliceQuery } from '../../../core/platform/db/cursor.ts';
 import { by, type Context, orNotFound } from '../../../core/platform/http/context.ts';
 import type { Pulled } from '../../../ui/added.ts';
-import { connectionPath } from '../../../ui/records.tsx';
+import { connectionPath } from '../../../ui/lists/records.tsx';
 import { connectorOf } from '../registry.ts';
 import { type PullSummary, pullSummaries, pullSummary } from '../status.ts';
 import { credentialLabel, healthOfPull } from './health.ts';

@@ -1,4 +1,4 @@
-import { call } from '../call.ts';
+import { call } from '../connector/call.ts';
 import {
   type Access,
   type Connector,
@@ -6,12 +6,12 @@ import {
   type Json,
   type Page,
   ProviderError,
-} from '../connector.ts';
-import { followAll, type OpenCrash } from '../crash.ts';
-import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
-import { wantedNames } from '../pick.ts';
-import { at, field, idFrom, iso, listAt, msOf } from '../read.ts';
-import { isHmac, isRecent } from '../signature.ts';
+} from '../connector/connector.ts';
+import { followAll, type OpenCrash } from '../connector/crash.ts';
+import { changedSince, inPasses, listFeed, type Pass } from '../connector/passes.ts';
+import { wantedNames } from '../connector/pick.ts';
+import { at, field, idFrom, iso, listAt, msOf } from '../connector/read.ts';
+import { isHmac, isRecent } from '../connector/signature.ts';
 import { assess, driverRecord, tripRecord, vehicleOfEvent, vehicleRecord } from './events.ts';
 
 type Api = Access;

@@ -1,5 +1,5 @@
-import type { ProviderRecord } from '../connector.ts';
-import type { Assessment } from '../crash.ts';
+import type { ProviderRecord } from '../connector/connector.ts';
+import type { Assessment } from '../connector/crash.ts';
 import {
   at,
   field,
@@ -12,7 +12,7 @@ import {
   secondsBetween,
   usableVin,
   yearIn,
-} from '../read.ts';
+} from '../connector/read.ts';
 
 /** States in which a person has reviewed an event and not dismissed it. */
 const confirmed = ['reviewed', 'needsCoaching', 'coached'];

@@ -1,4 +1,4 @@
-import { type Call, call, inSize } from '../call.ts';
+import { type Call, call, inSize } from '../connector/call.ts';
 import {
   type Access,
   type Connector,
@@ -6,12 +6,22 @@ import {
   type Organisation,
   ProviderError,
   type Window,
-} from '../connector.ts';
-import { followAll, type OpenCrash } from '../crash.ts';
-import { changedSince, inPasses, listFeed, type Pass } from '../passes.ts';
-import { wantedNames } from '../pick.ts';
-import { at, field, idFrom, iso, itemsAt, listAt, msOf, nameFrom, namesOf } from '../read.ts';
-import { isHmac, isRecent } from '../signature.ts';
+} from '../connector/connector.ts';
+import { followAll, type OpenCrash } from '../connector/crash.ts';
+import { changedSince, inPasses, listFeed, type Pass } from '../connector/passes.ts';
+import { wantedNames } from '../connector/pick.ts';
+import {
+  at,
+  field,
+  idFrom,
+  iso,
+  itemsAt,
+  listAt,
+  msOf,
+  nameFrom,
+  namesOf,
+} from '../connector/read.ts';
+import { isHmac, isRecent } from '../connector/signature.ts';
 import {
   crashOf,
   driverRecord,

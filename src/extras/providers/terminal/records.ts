@@ -1,8 +1,5 @@
-import type { Access, ProviderRecord } from '../connector.ts';
-import type { Crash } from '../crash.ts';
-import { isValid } from '../geotab/records.ts';
-import { reviewOf } from '../motive/crashes.ts';
-import { isDismissed } from '../motive/records.ts';
+import type { Access, ProviderRecord } from '../connector/connector.ts';
+import type { Crash } from '../connector/crash.ts';
 import {
   at,
   field,
@@ -12,7 +9,10 @@ import {
   placeIn,
   sameFields,
   usablePlace,
-} from '../read.ts';
+} from '../connector/read.ts';
+import { isValid } from '../geotab/records.ts';
+import { reviewOf } from '../motive/crashes.ts';
+import { isDismissed } from '../motive/records.ts';
 import { crashOf as crashOfSamsara, isFalse } from '../samsara/events.ts';
 
 /** References are ids, or expanded objects where requested. */

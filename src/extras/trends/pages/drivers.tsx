@@ -1,11 +1,11 @@
 import { config } from '../../../core/platform/config.ts';
 import { by, type Context } from '../../../core/platform/http/context.ts';
 import { counted } from '../../../texts/words.ts';
-import { column } from '../../../ui/columns.tsx';
-import { addressOf, typedIn } from '../../../ui/filters.tsx';
 import { page, timeZoneOf } from '../../../ui/layout.tsx';
+import { column } from '../../../ui/lists/columns.tsx';
+import { addressOf, typedIn } from '../../../ui/lists/filters.tsx';
+import { Distance, driverPath } from '../../../ui/lists/records.tsx';
 import { Segment, State } from '../../../ui/parts.tsx';
-import { Distance, driverPath } from '../../../ui/records.tsx';
 import { type Column, TablePanel } from '../../../ui/table.tsx';
 import { pageByName } from '../../search/pages.tsx';
 import { listByIds, type NamedItem } from '../../search/search.ts';

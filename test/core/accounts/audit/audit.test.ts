@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { operatorIn } from '../../../../src/core/accounts/accounts.ts';
-import { auditDays, pruneAudit } from '../../../../src/core/accounts/audit/prune.ts';
-import { setReceiverLimits } from '../../../../src/core/webhooks/service.ts';
-import { signIn } from '../../../support/portal.ts';
-import { rows, value } from '../../../support/rows.ts';
+import { operatorIn } from '#src/core/accounts/accounts.ts';
+import { auditDays, pruneAudit } from '#src/core/accounts/audit/prune.ts';
+import { setReceiverLimits } from '#src/core/webhooks/service.ts';
+import { signIn } from '#test/support/portal.ts';
+import { rows, value } from '#test/support/rows.ts';
 import {
   allPages,
   operator,
@@ -12,7 +12,7 @@ import {
   type World,
   webhookBody,
   world,
-} from '../../../support/world.ts';
+} from '#test/support/world.ts';
 
 type Entry = {
   actor: string;

@@ -1,14 +1,10 @@
 import { env } from 'cloudflare:workers';
-import {
-  generateToken,
-  hashToken,
-  isRecognised,
-} from '../../../../src/core/accounts/tokens/format.ts';
-import { hourMs } from '../../../../src/core/platform/durations.ts';
-import { ask, signIn } from '../../../support/portal.ts';
-import { vehicle } from '../../../support/records.ts';
-import { routes } from '../../../support/routes.ts';
-import { rows, value } from '../../../support/rows.ts';
+import { generateToken, hashToken, isRecognised } from '#src/core/accounts/tokens/format.ts';
+import { hourMs } from '#src/core/platform/durations.ts';
+import { ask, signIn } from '#test/support/portal.ts';
+import { vehicle } from '#test/support/records.ts';
+import { routes } from '#test/support/routes.ts';
+import { rows, value } from '#test/support/rows.ts';
 import {
   as,
   call,
@@ -19,7 +15,7 @@ import {
   webhookBody,
   world,
   worldBefore,
-} from '../../../support/world.ts';
+} from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 const issueReadOnly = async () => (await issueToken(us.accountId, { readOnly: true })).value;

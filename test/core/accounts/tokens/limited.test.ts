@@ -1,7 +1,7 @@
-import { recordId } from '../../../../src/core/platform/db/ids.ts';
-import { listPage } from '../../../support/fleet.ts';
-import { signIn, textOf } from '../../../support/portal.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../../support/records.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import { listPage } from '#test/support/fleet.ts';
+import { signIn, textOf } from '#test/support/portal.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
 import {
   addConnection,
   as,
@@ -10,7 +10,7 @@ import {
   type WebhookOut,
   webhookBody,
   worldBefore,
-} from '../../../support/world.ts';
+} from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
 let limited: string;

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { settled } from '../../../support/deliveries.ts';
-import { signIn } from '../../../support/portal.ts';
-import { accident, driver, vehicle } from '../../../support/records.ts';
-import { story } from '../../../support/story.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { signIn } from '#test/support/portal.ts';
+import { accident, driver, vehicle } from '#test/support/records.ts';
+import { story } from '#test/support/story.ts';
 
 const { us, heard, send, register } = story();
 const ingest = async (...records: object[]) => (await send(...records)).data;

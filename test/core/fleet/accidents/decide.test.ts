@@ -5,8 +5,8 @@ import {
   decide,
   type Fleet,
   type KnownVehicle,
-} from '../../../../src/core/fleet/accidents/decide.ts';
-import { accidents } from '../../../../src/core/fleet/lists/accidents.ts';
+} from '#src/core/fleet/accidents/decide.ts';
+import { accidents } from '#src/core/fleet/lists/accidents.ts';
 
 const now = Date.UTC(2026, 10, 22);
 const source = {

@@ -1,17 +1,17 @@
 import { env } from 'cloudflare:workers';
-import { decide } from '../../../../src/core/fleet/accidents/decide.ts';
+import { decide } from '#src/core/fleet/accidents/decide.ts';
 import {
   isRace,
   knownFrom,
   readForDecisions,
   storeAccidents,
-} from '../../../../src/core/fleet/accidents/store.ts';
-import { accidents } from '../../../../src/core/fleet/lists/accidents.ts';
-import { transaction } from '../../../../src/core/platform/db/database.ts';
-import { openDatabase } from '../../../../src/core/platform/db/system.ts';
-import { accident } from '../../../support/records.ts';
-import { rows } from '../../../support/rows.ts';
-import { story } from '../../../support/story.ts';
+} from '#src/core/fleet/accidents/store.ts';
+import { accidents } from '#src/core/fleet/lists/accidents.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { accident } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
 
 const { us } = story();
 const db = openDatabase(env);

@@ -1,9 +1,9 @@
-import { maxVehicles } from '../../../../src/core/fleet/accidents/store.ts';
-import { recordId } from '../../../../src/core/platform/db/ids.ts';
-import { settled } from '../../../support/deliveries.ts';
-import { accident, recently, vehicle } from '../../../support/records.ts';
-import { story } from '../../../support/story.ts';
-import { as, world } from '../../../support/world.ts';
+import { maxVehicles } from '#src/core/fleet/accidents/store.ts';
+import { recordId } from '#src/core/platform/db/ids.ts';
+import { settled } from '#test/support/deliveries.ts';
+import { accident, recently, vehicle } from '#test/support/records.ts';
+import { story } from '#test/support/story.ts';
+import { as, world } from '#test/support/world.ts';
 
 const { us, heard, send, register } = story();
 const placeholder = '00000000000000000';

@@ -1,9 +1,5 @@
-import { normaliseIncidents } from '../../../../src/core/fleet/incidents/translate.ts';
-import {
-  defaultRisks,
-  type IncidentType,
-  incidentTypes,
-} from '../../../../src/core/fleet/incidents/types.ts';
+import { normaliseIncidents } from '#src/core/fleet/incidents/translate.ts';
+import { defaultRisks, type IncidentType, incidentTypes } from '#src/core/fleet/incidents/types.ts';
 
 describe('the words of providers', () => {
   it.each<[provider: string, word: string, types: IncidentType[], risk: number]>([

@@ -1,8 +1,4 @@
-import {
-  isIdentifier,
-  isNothing,
-  withoutInvisible,
-} from '../../../../src/core/fleet/lists/nothing.ts';
+import { isIdentifier, isNothing, withoutInvisible } from '#src/core/fleet/lists/nothing.ts';
 
 it.each(
   [

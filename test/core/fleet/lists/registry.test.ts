@@ -1,12 +1,12 @@
 import * as v from 'valibot';
-import { text } from '../../../../src/core/fleet/lists/field-types.ts';
-import { recordKind } from '../../../../src/core/fleet/lists/record.ts';
-import { lists, recordKinds, resources } from '../../../../src/core/fleet/lists/registry.ts';
-import type { IngestOutcome } from '../../../../src/core/ingest/schema.ts';
-import { clientDocument } from '../../../../src/docs/openapi/client.ts';
-import { type Item, listPage } from '../../../support/fleet.ts';
-import { rows } from '../../../support/rows.ts';
-import { as, world, worldBefore } from '../../../support/world.ts';
+import { text } from '#src/core/fleet/lists/field-types.ts';
+import { recordKind } from '#src/core/fleet/lists/record.ts';
+import { lists, recordKinds, resources } from '#src/core/fleet/lists/registry.ts';
+import type { IngestOutcome } from '#src/core/ingest/schema.ts';
+import { clientDocument } from '#src/docs/openapi/client.ts';
+import { type Item, listPage } from '#test/support/fleet.ts';
+import { rows } from '#test/support/rows.ts';
+import { as, world, worldBefore } from '#test/support/world.ts';
 
 /** Whatever is declared in `fleet/`, by its file. */
 const declared = Object.entries(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { keyOf, maxWords, searchKeys } from '../../../../src/core/fleet/lists/search-keys.ts';
+import { keyOf, maxWords, searchKeys } from '#src/core/fleet/lists/search-keys.ts';
 
 const finds = (typed: string, ...of: Parameters<typeof searchKeys>) =>
   searchKeys(...of).some((key) => key.startsWith(keyOf(typed)));

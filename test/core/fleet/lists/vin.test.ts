@@ -1,6 +1,6 @@
-import { vinOf } from '../../../../src/core/fleet/lists/vin.ts';
-import { accident, vehicle } from '../../../support/records.ts';
-import { worldBefore } from '../../../support/world.ts';
+import { vinOf } from '#src/core/fleet/lists/vin.ts';
+import { accident, vehicle } from '#test/support/records.ts';
+import { worldBefore } from '#test/support/world.ts';
 
 it.each([
   ['1FUJGLDR5CLBP8834', '1FUJGLDR5CLBP8834'],

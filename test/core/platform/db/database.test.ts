@@ -5,9 +5,9 @@ import {
   refuseUnless,
   repeatsRefusals,
   transaction,
-} from '../../../../src/core/platform/db/database.ts';
-import { openDatabase, openSession } from '../../../../src/core/platform/db/system.ts';
-import type { Failure } from '../../../../src/core/platform/errors.ts';
+} from '#src/core/platform/db/database.ts';
+import { openDatabase, openSession } from '#src/core/platform/db/system.ts';
+import type { Failure } from '#src/core/platform/errors.ts';
 
 const db = openDatabase(env);
 

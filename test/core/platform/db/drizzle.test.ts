@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { eq, sql } from 'drizzle-orm';
-import { transaction } from '../../../../src/core/platform/db/database.ts';
-import { isRead } from '../../../../src/core/platform/db/drizzle.ts';
-import { accounts, connections } from '../../../../src/core/platform/db/schema/accounts.ts';
-import { openDatabase } from '../../../../src/core/platform/db/system.ts';
-import { world } from '../../../support/world.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { isRead } from '#src/core/platform/db/drizzle.ts';
+import { accounts, connections } from '#src/core/platform/db/schema/accounts.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { world } from '#test/support/world.ts';
 
 const db = openDatabase(env);
 

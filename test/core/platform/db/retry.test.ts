@@ -1,4 +1,4 @@
-import { withRetries } from '../../../../src/core/platform/db/retry.ts';
+import { withRetries } from '#src/core/platform/db/retry.ts';
 
 /** What D1 says, how often work is tried that is safe to repeat and that is not, and what comes of it in the end. */
 const reasons: [reason: string, repeatable: number, others: number, retryAfter?: number][] = [

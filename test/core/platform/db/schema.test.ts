@@ -5,8 +5,8 @@ import {
   SQLiteSyncDialect,
   SQLiteTable,
 } from 'drizzle-orm/sqlite-core';
-import { lists } from '../../../../src/core/fleet/lists/registry.ts';
-import { rows, tableNames } from '../../../support/rows.ts';
+import { lists } from '#src/core/fleet/lists/registry.ts';
+import { rows, tableNames } from '#test/support/rows.ts';
 
 const files = {
   ...import.meta.glob<object>('../../../../src/core/platform/db/schema/*.ts', { eager: true }),

@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers';
-import { recordKinds } from '../../../../src/core/fleet/lists/registry.ts';
-import { newId } from '../../../../src/core/platform/db/ids.ts';
-import { operations } from '../../../support/operations.ts';
-import { pageIn } from '../../../support/page.ts';
-import { personalPages, portalAccount } from '../../../support/portal-account.ts';
-import { safetyEvent, vehicle } from '../../../support/records.ts';
-import { bodies } from '../../../support/routes.ts';
-import { rows } from '../../../support/rows.ts';
-import { fetchWith } from '../../../support/service.ts';
-import { as, issueKey, operator, type World, world } from '../../../support/world.ts';
+import { recordKinds } from '#src/core/fleet/lists/registry.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { operations } from '#test/support/operations.ts';
+import { pageIn } from '#test/support/page.ts';
+import { personalPages, portalAccount } from '#test/support/portal-account.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
+import { bodies } from '#test/support/routes.ts';
+import { rows } from '#test/support/rows.ts';
+import { fetchWith } from '#test/support/service.ts';
+import { as, issueKey, operator, type World, world } from '#test/support/world.ts';
 
 /** What every object inherits: none of these is in a table of ours, whoever asks for it. */
 const inherited = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'];

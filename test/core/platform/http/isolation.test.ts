@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { lists } from '../../../../src/core/fleet/lists/registry.ts';
-import { fullAccount } from '../../../support/full-account.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '../../../support/records.ts';
-import { bodies, portalRoutes, routes } from '../../../support/routes.ts';
-import { type AccountRows, addRows, rows, rowsOf } from '../../../support/rows.ts';
+import { lists } from '#src/core/fleet/lists/registry.ts';
+import { fullAccount } from '#test/support/full-account.ts';
+import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
+import { bodies, portalRoutes, routes } from '#test/support/routes.ts';
+import { type AccountRows, addRows, rows, rowsOf } from '#test/support/rows.ts';
 import {
   addConnection,
   call,
@@ -11,7 +11,7 @@ import {
   type World,
   webhookBody,
   world,
-} from '../../../support/world.ts';
+} from '#test/support/world.ts';
 
 /** Whoever adds a route decides here how it keeps accounts apart. */
 const anonymous = ['GET /health'];

@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { addressGroup } from '../../../../src/core/platform/http/limits.ts';
-import { rateLimits } from '../../../../src/core/platform/rate-limits.ts';
-import { ask, signIn } from '../../../support/portal.ts';
-import { rows } from '../../../support/rows.ts';
-import { operator, type Reply, world } from '../../../support/world.ts';
+import { addressGroup } from '#src/core/platform/http/limits.ts';
+import { rateLimits } from '#src/core/platform/rate-limits.ts';
+import { ask, signIn } from '#test/support/portal.ts';
+import { rows } from '#test/support/rows.ts';
+import { operator, type Reply, world } from '#test/support/world.ts';
 
 it.each([
   ['203.0.113.7', '203.0.113.7'],

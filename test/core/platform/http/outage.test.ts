@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { partHeader } from '../../../../src/core/platform/cells.ts';
-import { through } from '../../../../src/core/platform/db/through.ts';
-import { overloaded } from '../../../support/database.ts';
-import { bodies, portalRoutes, routes } from '../../../support/routes.ts';
-import { call, webhookBody, worldBefore } from '../../../support/world.ts';
+import { partHeader } from '#src/core/platform/cells.ts';
+import { through } from '#src/core/platform/db/through.ts';
+import { overloaded } from '#test/support/database.ts';
+import { bodies, portalRoutes, routes } from '#test/support/routes.ts';
+import { call, webhookBody, worldBefore } from '#test/support/world.ts';
 
 const without = [
   ...portalRoutes,

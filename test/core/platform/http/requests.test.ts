@@ -1,6 +1,6 @@
 import { env, exports } from 'cloudflare:workers';
-import { fetchWith } from '../../../support/service.ts';
-import { call, invalid, webhookBody, worldBefore } from '../../../support/world.ts';
+import { fetchWith } from '#test/support/service.ts';
+import { call, invalid, webhookBody, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeAll);
 let headers: Record<string, string>;

@@ -1,14 +1,14 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { transaction } from '../../../../src/core/platform/db/database.ts';
-import { openDatabase } from '../../../../src/core/platform/db/system.ts';
-import { isLeft, newBudget, within } from '../../../../src/core/platform/jobs/budget.ts';
-import { everyMinute, type Jobs, runJob } from '../../../../src/core/platform/jobs/jobs.ts';
-import { withLease } from '../../../../src/core/platform/jobs/lease.ts';
-import { send } from '../../../../src/core/platform/queue.ts';
-import { listenToLog } from '../../../support/log.ts';
-import { rows } from '../../../support/rows.ts';
-import { metered } from '../../../support/runtime/meter.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { isLeft, newBudget, within } from '#src/core/platform/jobs/budget.ts';
+import { everyMinute, type Jobs, runJob } from '#src/core/platform/jobs/jobs.ts';
+import { withLease } from '#src/core/platform/jobs/lease.ts';
+import { send } from '#src/core/platform/queue.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { rows } from '#test/support/rows.ts';
+import { metered } from '#test/support/runtime/meter.ts';
 
 const ran: string[] = [];
 const note = (name: string) => async () => void ran.push(name);

@@ -1,18 +1,15 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '../../../../src/core/platform/db/ids.ts';
-import { handle } from '../../../../src/core/webhooks/deliveries/consumer.ts';
-import {
-  type ClaimedDelivery,
-  startWindowMs,
-} from '../../../../src/core/webhooks/deliveries/policy.ts';
-import { callsOf } from '../../../../src/core/webhooks/deliveries/send/calls.ts';
-import { sweep } from '../../../../src/core/webhooks/deliveries/sweep.ts';
-import { attempted, claim, makeDue, settled, unattempted } from '../../../support/deliveries.ts';
-import { accident, safetyEvent, vehicle } from '../../../support/records.ts';
-import { addRows, rows } from '../../../support/rows.ts';
-import { minute } from '../../../support/service.ts';
-import { story } from '../../../support/story.ts';
-import { addConnection, operator, webhookBody } from '../../../support/world.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
+import { type ClaimedDelivery, startWindowMs } from '#src/core/webhooks/deliveries/policy.ts';
+import { callsOf } from '#src/core/webhooks/deliveries/send/calls.ts';
+import { sweep } from '#src/core/webhooks/deliveries/sweep.ts';
+import { attempted, claim, makeDue, settled, unattempted } from '#test/support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
+import { addRows, rows } from '#test/support/rows.ts';
+import { minute } from '#test/support/service.ts';
+import { story } from '#test/support/story.ts';
+import { addConnection, operator, webhookBody } from '#test/support/world.ts';
 
 const { us, heard, send, register, happen } = story();
 

@@ -1,8 +1,8 @@
-import { othersAreActive } from '../../../../src/core/platform/fair-queue.ts';
-import { maxNotificationBytes } from '../../../../src/core/webhooks/deliveries/fan-out.ts';
-import { safetyEvent, vehicle } from '../../../support/records.ts';
-import { rows, value } from '../../../support/rows.ts';
-import { register, worldBefore } from '../../../support/world.ts';
+import { othersAreActive } from '#src/core/platform/fair-queue.ts';
+import { maxNotificationBytes } from '#src/core/webhooks/deliveries/fan-out.ts';
+import { safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { register, worldBefore } from '#test/support/world.ts';
 
 const us = worldBefore(beforeEach);
 

@@ -4,8 +4,8 @@ import {
   type Outcome,
   priorityOf,
   scheduleOf,
-} from '../../../../src/core/webhooks/deliveries/policy.ts';
-import { ACCIDENT, EVENT } from '../../../../src/core/webhooks/notifications/types.ts';
+} from '#src/core/webhooks/deliveries/policy.ts';
+import { ACCIDENT, EVENT } from '#src/core/webhooks/notifications/types.ts';
 
 const first = { type: EVENT, attempts: 1 } as const;
 const failed: Outcome = { result: 'status', status: 500, answer: '' };

@@ -1,11 +1,11 @@
-import { samsaraEvent, samsaraVehicle } from '../../../../src/dev/fakes/samsara.ts';
-import { connectorOf } from '../../../../src/extras/providers/registry.ts';
-import { personBefore, watchedOn } from '../../../support/portal.ts';
-import { connect, pullAll, pullRun, read } from '../../../support/provider.ts';
-import { samsara, samsaraToken as token } from '../../../support/providers/samsara.ts';
-import { receiver } from '../../../support/receiver.ts';
-import { rows } from '../../../support/rows.ts';
-import { worldBefore } from '../../../support/world.ts';
+import { samsaraEvent, samsaraVehicle } from '#src/dev/fakes/samsara.ts';
+import { connectorOf } from '#src/extras/providers/registry.ts';
+import { personBefore, watchedOn } from '#test/support/portal.ts';
+import { connect, pullAll, pullRun, read } from '#test/support/provider.ts';
+import { samsara, samsaraToken as token } from '#test/support/providers/samsara.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { rows } from '#test/support/rows.ts';
+import { worldBefore } from '#test/support/world.ts';
 
 const list = '/portal/connections';
 const us = worldBefore(beforeEach);

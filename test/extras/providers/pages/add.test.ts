@@ -1,15 +1,11 @@
-import { fakeSamsara } from '../../../../src/dev/fakes/samsara.ts';
-import { connectorOf, connectors } from '../../../../src/extras/providers/registry.ts';
-import { type Page, personBefore } from '../../../support/portal.ts';
-import { pullAll } from '../../../support/provider.ts';
-import {
-  samsara,
-  samsaraOrigin,
-  samsaraToken as token,
-} from '../../../support/providers/samsara.ts';
-import { receiver } from '../../../support/receiver.ts';
-import { rows } from '../../../support/rows.ts';
-import { worldBefore } from '../../../support/world.ts';
+import { fakeSamsara } from '#src/dev/fakes/samsara.ts';
+import { connectorOf, connectors } from '#src/extras/providers/registry.ts';
+import { type Page, personBefore } from '#test/support/portal.ts';
+import { pullAll } from '#test/support/provider.ts';
+import { samsara, samsaraOrigin, samsaraToken as token } from '#test/support/providers/samsara.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { rows } from '#test/support/rows.ts';
+import { worldBefore } from '#test/support/world.ts';
 
 const add = '/portal/connections/new';
 

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { connectLinkMs, maxOpenLinks } from '../../../../src/extras/providers/links.ts';
-import { claimDue, save } from '../../../../src/extras/providers/store.ts';
-import { addressIn, personBefore, visitor } from '../../../support/portal.ts';
-import { pullAll, read } from '../../../support/provider.ts';
-import { samsaraToken as credential, samsara } from '../../../support/providers/samsara.ts';
-import { receiver } from '../../../support/receiver.ts';
-import { rows } from '../../../support/rows.ts';
-import { operator, register, type WebhookOut, worldBefore } from '../../../support/world.ts';
+import { connectLinkMs, maxOpenLinks } from '#src/extras/providers/links.ts';
+import { claimDue, save } from '#src/extras/providers/store.ts';
+import { addressIn, personBefore, visitor } from '#test/support/portal.ts';
+import { pullAll, read } from '#test/support/provider.ts';
+import { samsaraToken as credential, samsara } from '#test/support/providers/samsara.ts';
+import { receiver } from '#test/support/receiver.ts';
+import { rows } from '#test/support/rows.ts';
+import { operator, register, type WebhookOut, worldBefore } from '#test/support/world.ts';
 
 const links = '/portal/connections/links';
 const us = worldBefore(beforeEach);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { hourMs, minuteMs } from '../../../../../src/core/platform/durations.ts';
+import { hourMs, minuteMs } from '#src/core/platform/durations.ts';
 import {
   type Attempt,
   accidentRetryMs,
@@ -7,7 +7,7 @@ import {
   circuitFirstMs,
   circuitLongestMs,
   longestTimerMs,
-} from '../../../../../src/core/webhooks/deliveries/policy.ts';
+} from '#src/core/webhooks/deliveries/policy.ts';
 import {
   next,
   paceMs,
@@ -15,7 +15,7 @@ import {
   recoveredFrom,
   type Shown,
   withTimer,
-} from '../../../../../src/core/webhooks/deliveries/receiver/next.ts';
+} from '#src/core/webhooks/deliveries/receiver/next.ts';
 
 const now = 1_800_000_000_000;
 const healthy: ReceiverState = {

@@ -1,24 +1,18 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '../../../../../src/core/platform/db/ids.ts';
-import { minuteMs } from '../../../../../src/core/platform/durations.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { minuteMs } from '#src/core/platform/durations.ts';
 import {
   accidentRetryMs,
   circuitAccidentOpenings,
   circuitFirstMs,
-} from '../../../../../src/core/webhooks/deliveries/policy.ts';
-import { sweep } from '../../../../../src/core/webhooks/deliveries/sweep.ts';
-import {
-  attempted,
-  deliveriesOf,
-  makeDue,
-  pauseFor,
-  settled,
-} from '../../../../support/deliveries.ts';
-import { listenToLog } from '../../../../support/log.ts';
-import { accident } from '../../../../support/records.ts';
-import { rows } from '../../../../support/rows.ts';
-import { minute } from '../../../../support/service.ts';
-import { story } from '../../../../support/story.ts';
+} from '#src/core/webhooks/deliveries/policy.ts';
+import { sweep } from '#src/core/webhooks/deliveries/sweep.ts';
+import { attempted, deliveriesOf, makeDue, pauseFor, settled } from '#test/support/deliveries.ts';
+import { listenToLog } from '#test/support/log.ts';
+import { accident } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { minute } from '#test/support/service.ts';
+import { story } from '#test/support/story.ts';
 
 const { us, heard, send, register, happen } = story();
 const fail = () => new Response('no', { status: 500 });

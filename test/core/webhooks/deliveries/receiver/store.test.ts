@@ -1,13 +1,9 @@
 import { env } from 'cloudflare:workers';
-import { transaction } from '../../../../../src/core/platform/db/database.ts';
-import { openDatabase } from '../../../../../src/core/platform/db/system.ts';
-import type { ReceiverState } from '../../../../../src/core/webhooks/deliveries/receiver/next.ts';
-import {
-  asState,
-  readState,
-  writeState,
-} from '../../../../../src/core/webhooks/deliveries/receiver/store.ts';
-import { story } from '../../../../support/story.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import type { ReceiverState } from '#src/core/webhooks/deliveries/receiver/next.ts';
+import { asState, readState, writeState } from '#src/core/webhooks/deliveries/receiver/store.ts';
+import { story } from '#test/support/story.ts';
 
 const { us, register } = story();
 const db = openDatabase(env);

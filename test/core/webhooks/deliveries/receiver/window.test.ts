@@ -4,9 +4,9 @@ import {
   firstWindow,
   leaseMs,
   widestWindow,
-} from '../../../../../src/core/webhooks/deliveries/policy.ts';
-import { callsOf } from '../../../../../src/core/webhooks/deliveries/send/calls.ts';
-import type { ClaimedWebhook } from '../../../../../src/core/webhooks/deliveries/send/claim.ts';
+} from '#src/core/webhooks/deliveries/policy.ts';
+import { callsOf } from '#src/core/webhooks/deliveries/send/calls.ts';
+import type { ClaimedWebhook } from '#src/core/webhooks/deliveries/send/claim.ts';
 import {
   attempted,
   claim,
@@ -14,10 +14,10 @@ import {
   settled,
   setWindow,
   unattempted,
-} from '../../../../support/deliveries.ts';
-import { rows, value } from '../../../../support/rows.ts';
-import { minute } from '../../../../support/service.ts';
-import { story } from '../../../../support/story.ts';
+} from '#test/support/deliveries.ts';
+import { rows, value } from '#test/support/rows.ts';
+import { minute } from '#test/support/service.ts';
+import { story } from '#test/support/story.ts';
 
 const { us, heard, register, happen } = story();
 const set = (webhookId: string, column: 'max_in_flight' | 'max_per_second', value: number) =>

@@ -1,10 +1,10 @@
-import { levelWaitMs } from '../../../../../src/core/webhooks/deliveries/policy.ts';
-import { ACCIDENT } from '../../../../../src/core/webhooks/notifications/types.ts';
-import { attempted, makeDue, settled } from '../../../../support/deliveries.ts';
-import { accident, safetyEvent, vehicle } from '../../../../support/records.ts';
-import { rows } from '../../../../support/rows.ts';
-import { minute } from '../../../../support/service.ts';
-import { story } from '../../../../support/story.ts';
+import { levelWaitMs } from '#src/core/webhooks/deliveries/policy.ts';
+import { ACCIDENT } from '#src/core/webhooks/notifications/types.ts';
+import { attempted, makeDue, settled } from '#test/support/deliveries.ts';
+import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { minute } from '#test/support/service.ts';
+import { story } from '#test/support/story.ts';
 
 const { heard, send, register } = story();
 const happen = (...levels: number[]) =>

@@ -1,4 +1,4 @@
-import { outcomeOf } from '../../../../../src/core/webhooks/deliveries/send/reasons.ts';
+import { outcomeOf } from '#src/core/webhooks/deliveries/send/reasons.ts';
 
 const url = 'https://receiver.example.com/0';
 const challenge = 'cf-mitigated: challenge';

@@ -1,12 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { transaction } from '../../../../../src/core/platform/db/database.ts';
-import { openDatabase } from '../../../../../src/core/platform/db/system.ts';
-import { leaseMs, type Recorded } from '../../../../../src/core/webhooks/deliveries/policy.ts';
-import { claimStatements } from '../../../../../src/core/webhooks/deliveries/send/claim.ts';
-import { recordStatements } from '../../../../../src/core/webhooks/deliveries/send/record.ts';
-import { claim, deliveriesOf, unattempted } from '../../../../support/deliveries.ts';
-import { accident } from '../../../../support/records.ts';
-import { story } from '../../../../support/story.ts';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { leaseMs, type Recorded } from '#src/core/webhooks/deliveries/policy.ts';
+import { claimStatements } from '#src/core/webhooks/deliveries/send/claim.ts';
+import { recordStatements } from '#src/core/webhooks/deliveries/send/record.ts';
+import { claim, deliveriesOf, unattempted } from '#test/support/deliveries.ts';
+import { accident } from '#test/support/records.ts';
+import { story } from '#test/support/story.ts';
 
 const { send, register, happen } = story();
 

@@ -1,18 +1,18 @@
 import { env } from 'cloudflare:workers';
-import { handle } from '../../../../../src/core/webhooks/deliveries/consumer.ts';
-import { startWindowMs } from '../../../../../src/core/webhooks/deliveries/policy.ts';
-import { runWorker } from '../../../../../src/core/webhooks/deliveries/send/worker.ts';
-import { prune } from '../../../../../src/core/webhooks/deliveries/sweep.ts';
+import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
+import { startWindowMs } from '#src/core/webhooks/deliveries/policy.ts';
+import { runWorker } from '#src/core/webhooks/deliveries/send/worker.ts';
+import { prune } from '#src/core/webhooks/deliveries/sweep.ts';
 import {
   attempted,
   deliveriesOf,
   settled,
   setWindow,
   unattempted,
-} from '../../../../support/deliveries.ts';
-import { accident, safetyEvent } from '../../../../support/records.ts';
-import { rows } from '../../../../support/rows.ts';
-import { story } from '../../../../support/story.ts';
+} from '#test/support/deliveries.ts';
+import { accident, safetyEvent } from '#test/support/records.ts';
+import { rows } from '#test/support/rows.ts';
+import { story } from '#test/support/story.ts';
 
 const { us, heard, send, register, happen } = story();
 const fail = () => new Response('no', { status: 500 });

@@ -1,8 +1,8 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '../../../../../src/core/platform/db/ids.ts';
-import { through } from '../../../../../src/core/platform/db/through.ts';
-import { handle } from '../../../../../src/core/webhooks/deliveries/consumer.ts';
-import { maxWorkers } from '../../../../../src/core/webhooks/deliveries/send/worker.ts';
+import { newId } from '#src/core/platform/db/ids.ts';
+import { through } from '#src/core/platform/db/through.ts';
+import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
+import { maxWorkers } from '#src/core/webhooks/deliveries/send/worker.ts';
 
 it('an account has 200 workers in an isolate, and those of accidents; others come back a second later', async () => {
   const held = Promise.withResolvers<void>();

@@ -36,50 +36,50 @@ import { type Api, Stopped, signIn } from './project/cloudflare.ts';
 import { localDirectory } from './project/paths.ts';
 import { useProxy } from './project/proxy.ts';
 
-useProxy();
-const settingsFile = join(localDirectory, 'deploy/settings.env');
-if (existsSync(settingsFile)) process.loadEnvFile(settingsFile);
-
-const program = new Command('npm run deploy --')
-  .description('Deploys the service to your Cloudflare account. Safe to run again.')
-  .option('--dry-run', 'show what a deploy would do; needs no credentials and changes nothing')
-  .option('--check', 'deploy nothing: check the service at FLEET_URL, by default the local one')
-  .option('--email <address>', 'with --check: send an email to this address')
-  .option('--take-over', 'have the domain lead here even if it leads elsewhere')
-  .option('--give-up <host>', 'deploy nothing: have a former host no longer lead to the Worker')
-  .option(
-    '--restore <dump>',
-    'deploy nothing: create what is missing, and restore a dump of the database',
-  )
-  .addOption(routerOption)
-  .addHelpText(
-    'after',
-    '\nThe file .local/deploy/settings.env can hold settings, one NAME=value per line.',
-  );
-const settings = settingsIn(program, process.argv.slice(2));
 type Flags = { [flag in 'dryRun' | 'check' | 'takeOver']?: true };
-const options = program.opts<
-  Flags & { [option in 'email' | 'giveUp' | 'restore']?: string } & { router?: Cells }
->();
-const entries = expectedSchema();
+type Options = Flags & { [option in 'email' | 'giveUp' | 'restore']?: string } & { router?: Cells };
 
-try {
-  if (options.check)
-    await checkService(serviceAt(), { entries, writes: true, email: options.email });
-  else if (options.giveUp) await giveUpHost(options.giveUp);
-  else if (options.dryRun) await rehearse(settings, options.router);
-  else if (options.router) await deployRouter(options.router, settings);
-  else await deploy();
-} catch (error) {
-  if (!(error instanceof Stopped || error instanceof ApiError)) throw error;
-  console.error(`deploy: ${error.message.split('\n').map(printable).join('\n')}`);
-  process.exitCode = 1;
+/** Runs the program. What stops it is printed, and sets the exit code. */
+export async function runDeploy(args: string[]): Promise<void> {
+  const program = new Command('npm run deploy --')
+    .description('Deploys the service to your Cloudflare account. Safe to run again.')
+    .option('--dry-run', 'show what a deploy would do; needs no credentials and changes nothing')
+    .option('--check', 'deploy nothing: check the service at FLEET_URL, by default the local one')
+    .option('--email <address>', 'with --check: send an email to this address')
+    .option('--take-over', 'have the domain lead here even if it leads elsewhere')
+    .option('--give-up <host>', 'deploy nothing: have a former host no longer lead to the Worker')
+    .option(
+      '--restore <dump>',
+      'deploy nothing: create what is missing, and restore a dump of the database',
+    )
+    .addOption(routerOption)
+    .addHelpText(
+      'after',
+      '\nThe file .local/deploy/settings.env can hold settings, one NAME=value per line.',
+    );
+  const settings = settingsIn(program, args);
+  const options = program.opts<Options>();
+  try {
+    if (options.check)
+      await checkService(serviceAt(), {
+        entries: expectedSchema(),
+        writes: true,
+        email: options.email,
+      });
+    else if (options.giveUp) await giveUpHost(options.giveUp, settings);
+    else if (options.dryRun) await rehearse(settings, options.router);
+    else if (options.router) await deployRouter(options.router, settings, options);
+    else await deploy(settings, options);
+  } catch (error) {
+    if (!(error instanceof Stopped || error instanceof ApiError)) throw error;
+    console.error(`deploy: ${error.message.split('\n').map(printable).join('\n')}`);
+    process.exitCode = 1;
+  }
 }
 
 /** The old code keeps serving while migrations apply, and until the upload is complete. */
-async function deploy(): Promise<void> {
-  if (options.restore && !existsSync(options.restore))
-    throw new Stopped(`There is no ${options.restore}.`);
+async function deploy(settings: Settings, { restore: dump, takeOver }: Options): Promise<void> {
+  if (dump && !existsSync(dump)) throw new Stopped(`There is no ${dump}.`);
   const { account, wrangler, api } = await signIn(report);
   const found = await lookUp(api, planOf(settings));
   const effective = withKept(settings, found.vars);
@@ -89,12 +89,12 @@ async function deploy(): Promise<void> {
   const folder = folderOf(account, worker);
   const origin = await originOf(api, plan);
   const place = placeBeside(found.database, plan);
-  const keys = options.restore ? [] : keepMissing(folder, plan, found);
+  const keys = dump ? [] : keepMissing(folder, plan, found);
   if (!found.database) warn(placeWarning(place));
   else if (place.location)
     warn(`the database ${database} exists already: --location ${place.location} cannot move it`);
-  if (domain && found.version && !options.restore) {
-    await lead(api, domain, worker);
+  if (domain && found.version && !dump) {
+    await lead(api, domain, worker, takeOver);
     // The old version serves at both addresses until then, and its links lead to the old one.
     if (found.vars.ORIGIN !== origin) await waitForHealth(origin);
   }
@@ -107,11 +107,11 @@ async function deploy(): Promise<void> {
   const configuration = plan.configuration(ids, origin, region, keepsWorkersDev);
   const config = writeConfiguration(folder, configuration);
   const query = queryIn(api, ids.database);
-  if (options.restore) {
-    const warning = sizeWarning(statSync(options.restore).size);
+  if (dump) {
+    const warning = sizeWarning(statSync(dump).size);
     if (warning) warn(warning);
-    await restore(wrangler, query, { database, config, dump: options.restore }, report);
-    return report(`Restored ${options.restore}. Restore the bucket ${plan.bucket}, then deploy`);
+    await restore(wrangler, query, { database, config, dump }, report);
+    return report(`Restored ${dump}. Restore the bucket ${plan.bucket}, then deploy`);
   }
   const applied = await migrate(wrangler, query, config, database);
   report(applied.length > 0 ? `Applied ${applied.join(', ')}` : 'No migrations to apply');
@@ -132,10 +132,10 @@ async function deploy(): Promise<void> {
   const secrets = keys.map(({ secret }) => secret).join(' and ');
   report(`Deployed the Worker ${worker}${secrets && `, with new ${secrets}`}`);
   for (const one of consequences) warn(one);
-  if (domain) await lead(api, domain, worker);
+  if (domain) await lead(api, domain, worker, takeOver);
   // That of a cell is of all cells together.
   if (!cell) await mustBeHealthy(origin, { version });
-  await listFormer(api, worker, origin);
+  await listFormer(api, worker, origin, settings);
   console.log(nextSteps(plan, origin, folder));
   if (cell) {
     const routed = await healthAt(origin);
@@ -151,12 +151,20 @@ async function deploy(): Promise<void> {
   const operatorKey = existsSync(file)
     ? readFileSync(file, 'utf8').trim()
     : process.env.FLEET_OPERATOR_KEY;
-  if (operatorKey) await checkService({ baseUrl: origin, operatorKey, cell }, { entries, version });
+  if (operatorKey)
+    await checkService(
+      { baseUrl: origin, operatorKey, cell },
+      { entries: expectedSchema(), version },
+    );
   else warn('not checked: set FLEET_URL and FLEET_OPERATOR_KEY, and run npm run deploy -- --check');
 }
 
 /** Deploys the router in front of deployed cells, whose public address it takes over. */
-async function deployRouter(cells: Cells, { name = routerName, domain }: Settings): Promise<void> {
+async function deployRouter(
+  cells: Cells,
+  { name = routerName, domain }: Settings,
+  { takeOver }: Options,
+): Promise<void> {
   const { account, wrangler, api } = await signIn(report);
   const origin = await addressOf(api, cells, name, domain);
   const { host } = new URL(origin);
@@ -171,7 +179,7 @@ async function deployRouter(cells: Cells, { name = routerName, domain }: Setting
   );
   report(`Deployed the router ${name} in front of ${[...cells.keys()].join(', ')}`);
   for (const one of consequences) warn(one);
-  if (!isAtWorkersDev) await lead(api, host, name, [...cells.values()]);
+  if (!isAtWorkersDev) await lead(api, host, name, takeOver, [...cells.values()]);
   await mustBeHealthy(origin, { version, cells: cells.keys() });
   console.log(`
   Next, list the cells, with an operator key for each, such as ${keyVariable('eu')}:
@@ -180,8 +188,14 @@ async function deployRouter(cells: Cells, { name = routerName, domain }: Setting
 }
 
 /** Has a host lead to a Worker. A resolver that is asked too early remembers for long that it leads nowhere. */
-async function lead(api: Api, host: string, worker: string, from: string[] = []): Promise<void> {
-  if (!(await attach(api, worker, host, options.takeOver ? 'anything' : from))) return;
+async function lead(
+  api: Api,
+  host: string,
+  worker: string,
+  takeOver = false,
+  from: string[] = [],
+): Promise<void> {
+  if (!(await attach(api, worker, host, takeOver ? 'anything' : from))) return;
   report(`${host} leads to the Worker ${worker}`);
   await wait(10_000);
 }
@@ -195,17 +209,29 @@ async function mustBeHealthy(origin: string, expected: Expected): Promise<void> 
 }
 
 /** Lists the addresses that a deploy leaves behind. */
-async function listFormer(api: Api, worker: string, origin: string): Promise<void> {
-  const command = `npm run deploy --${settings.name ? ` --name ${settings.name}` : ''} --give-up`;
+async function listFormer(
+  api: Api,
+  worker: string,
+  origin: string,
+  { name }: Settings,
+): Promise<void> {
+  const command = `npm run deploy --${name ? ` --name ${name}` : ''} --give-up`;
   for (const { host } of await addressesOf(api, worker))
     if (origin !== `https://${host}`)
       warn(`also served at ${host}. Once nobody uses that any more: ${command} ${host}`);
 }
 
-async function giveUpHost(host: string): Promise<void> {
+async function giveUpHost(host: string, settings: Settings): Promise<void> {
   const { api } = await signIn(report);
   const { worker } = planOf(settings);
   const { vars } = await deployedAs(api, worker);
   await giveUp(api, worker, host, vars.ORIGIN);
   report(`${host} no longer leads to the Worker ${worker}`);
+}
+
+if (import.meta.main) {
+  useProxy();
+  const settingsFile = join(localDirectory, 'deploy/settings.env');
+  if (existsSync(settingsFile)) process.loadEnvFile(settingsFile);
+  await runDeploy(process.argv.slice(2));
 }

@@ -24,10 +24,11 @@ export type Expected = {
 export async function waitForHealth(
   url: string,
   expected: Expected = {},
+  pauseMs = 2000,
 ): Promise<string | undefined> {
   const { version, cells = [], cell } = expected;
   const names = [...cells].sort().join();
-  for (const end = Date.now() + 180_000; Date.now() < end; await wait(2000)) {
+  for (const end = Date.now() + 180_000; Date.now() < end; await wait(pauseMs)) {
     const reply = await healthAt(url, cell);
     if (reply?.headers.has('cf-mitigated'))
       throw new Stopped(

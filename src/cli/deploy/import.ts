@@ -17,7 +17,6 @@ export const queryIn =
   };
 
 const mostTries = 4;
-const pauseMs = 15_000;
 
 /** How D1 says for a while, after its replicas were switched, that an import takes too long. It may still succeed. */
 const isUnstable = /\b(504|7009)\b/;
@@ -28,6 +27,7 @@ export async function importFile(
   wrangler: Wrangler,
   { database, config, file }: { database: string; config: string; file: string },
   isImported: () => Promise<boolean>,
+  pauseMs = 15_000,
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
     const output = await wrangler([

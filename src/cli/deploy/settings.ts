@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import * as v from 'valibot';
-import { nearest } from '../../core/platform/fields.ts';
+import { nearest } from '../../core/platform/nearest.ts';
 import { Vars } from '../../core/platform/vars.ts';
 
 /** Where Cloudflare can create a database: a hint, which it follows if there is room. */

@@ -1,11 +1,9 @@
 import { waitForHealth } from '#src/cli/deploy/health.ts';
 
-afterEach(() => vi.unstubAllGlobals());
-
 const url = 'https://api.example.com';
 const own = { 'X-Request-Id': 'r' };
 
-/** Has requests get these replies, each with its headers, and pass the time between them. */
+/** Has requests get these replies, each with its headers. */
 function replying(...replies: [headers: HeadersInit, status?: number][]) {
   vi.stubGlobal('fetch', async () => {
     const [headers, status = 200] = replies.shift() ?? [{}];
@@ -17,7 +15,7 @@ function replying(...replies: [headers: HeadersInit, status?: number][]) {
 it('a router is healthy once it responds itself, and knows all cells', async () => {
   const of = (cells: string): [HeadersInit] => [{ ...own, 'Fleet-Cell': cells }];
   const left = replying([own], of('main'), of('eu, main'));
-  expect(await waitForHealth(url, { cells: ['main', 'eu'] })).toBeUndefined();
+  expect(await waitForHealth(url, { cells: ['main', 'eu'] }, 0)).toBeUndefined();
   expect(left).toEqual([]);
 });
 
@@ -27,7 +25,7 @@ it('a service is well once its new version says so, and nothing else', async () 
     status,
   ];
   const left = replying([{}, 530], of('old', 200), of('new', 503));
-  expect(await waitForHealth(url, { version: 'new' })).toBe('503 Deliveries are late');
+  expect(await waitForHealth(url, { version: 'new' }, 0)).toBe('503 Deliveries are late');
   expect(left).toEqual([]);
 });
 

@@ -1,16 +1,11 @@
 import { importFile } from '#src/cli/deploy/import.ts';
 import type { Wrangler } from '#src/cli/project/cloudflare.ts';
 
-vi.mock('node:timers/promises', () => ({ setTimeout: async () => {} }));
-
-const unstable = { ok: false, out: '', text: '[ERROR] Upstream service unavailable [code: 7009]' };
-const timedOut = {
-  ok: false,
-  out: '',
-  text: '[ERROR] A request to the Cloudflare API failed: 504 Gateway Timeout',
-};
+const failing = (text: string) => ({ ok: false, out: '', text: `[ERROR] ${text}` });
+const unstable = failing('Upstream service unavailable [code: 7009]');
+const timedOut = failing('A request to the Cloudflare API failed: 504 Gateway Timeout');
 const done = { ok: true, out: '', text: '' };
-const broken = { ok: false, out: '', text: '[ERROR] no such table: x [code: 7500]' };
+const broken = failing('no such table: x [code: 7500]');
 
 it.each([
   ['an import that D1 could not begin is repeated', [unstable, timedOut, done], false, 3, null],
@@ -27,7 +22,7 @@ it.each([
   const left = [...replies];
   const wrangler = vi.fn<Wrangler>(async () => left.shift() ?? done);
   const target = { database: 'fleet', config: 'wrangler.json', file: 'x.sql' };
-  const importing = importFile('Importing', wrangler, target, async () => isImported);
+  const importing = importFile('Importing', wrangler, target, async () => isImported, 0);
   if (problem) await expect(importing).rejects.toThrow(problem);
   else await importing;
   expect(wrangler).toHaveBeenCalledTimes(calls);

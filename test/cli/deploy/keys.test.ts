@@ -2,31 +2,22 @@ import { existsSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keepMissing, remindToStore } from '#src/cli/deploy/keys.ts';
 import { planOf } from '#src/cli/deploy/plan.ts';
-import { temporaryFolder } from '#test/support/node/folder.ts';
+import { temporaryFolder } from '#test/support/node/index.ts';
 
 beforeEach(() => vi.stubEnv('CI', ''));
-afterEach(() => vi.unstubAllEnvs());
 
 const cell = { name: 'fleet-eu', cell: 'eu', domain: 'api.example.com' };
 
 it.each([
-  [
-    'in CI, where they would be lost with the machine',
-    'true',
-    {},
-    {},
-    /Deploy once from your own machine/,
-  ],
+  ['in CI, where they would be lost with the machine', 'true', {}, {}, /from your own machine/],
   [
     'for a database that was sealed with others',
-    ...['', {}, { database: { id: 'd' } }],
+    '',
+    {},
+    { database: { id: 'd' } },
     /Put its ENCRYPTION_KEYS into .*encryption\.keys/,
   ],
-  [
-    'for a second cell',
-    ...['', cell, {}],
-    /Cells share their ENCRYPTION_KEYS.*Put those of the cell main into .*encryption\.keys/,
-  ],
+  ['for a second cell', '', cell, {}, /Put those of the cell main into .*encryption\.keys/],
 ] as const)('new ENCRYPTION_KEYS are not made %s', (_, CI, settings, found, remedy) => {
   vi.stubEnv('CI', CI);
   const folder = join(temporaryFolder(), 'deployment');

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Query } from '#src/cli/deploy/import.ts';
 import { partsOf, restore, sizeWarning } from '#src/cli/deploy/restore.ts';
 import { migrationsDirectory } from '#src/cli/deploy/schema.ts';
 import type { Wrangler } from '#src/cli/project/cloudflare.ts';
-import { temporaryFolder } from '#test/support/node/folder.ts';
+import { readText, temporaryFolder } from '#test/support/node/index.ts';
 
 const rows = Array.from(
   { length: 40 },
@@ -30,11 +30,8 @@ beforeEach(() => {
 
 const all = async (size?: number) => Array.fromAsync(partsOf(file, size));
 
-it('a small dump is one part', async () => {
+it('a small dump is one part; a large one is split between rows, and its indexes are built one by one', async () => {
   expect(await all()).toHaveLength(1);
-});
-
-it('a large one is split between rows, and its indexes are built one by one', async () => {
   const parts = await all(bytes);
   expect(parts.length).toBeGreaterThan(5);
   for (const part of parts) expect(part.length).toBeLessThan(2 * bytes);
@@ -59,15 +56,14 @@ function target() {
       .prepare(sql)
       .all()
       .map(({ name }) => String(name));
-  let failing = 0;
-  const wrangler: Wrangler = async (args) => {
-    if (--failing === 0) return { ok: false, out: '', text: '[ERROR] it broke' };
-    sqlite.exec(`begin; ${readFileSync(args.at(-1) ?? '', 'utf8')} commit;`);
-    return { ok: true, out: '', text: '' };
-  };
   const restored = vi.fn();
-  const run = (fail = 0) => {
-    failing = fail;
+  const run = (failing = 0) => {
+    let left = failing;
+    const wrangler: Wrangler = async (args) => {
+      if (--left === 0) return { ok: false, out: '', text: '[ERROR] it broke' };
+      sqlite.exec(`begin; ${readText(args.at(-1) ?? '')} commit;`);
+      return { ok: true, out: '', text: '' };
+    };
     const to = { database: 'fleet', config: join(folder, 'wrangler.json'), dump: file };
     return restore(wrangler, query, to, restored, partsOf(file, bytes));
   };
@@ -101,7 +97,7 @@ it('says of more than 1 GB that it takes long', () => {
 it('each table is created after those that it refers to, as the parts of a dump need', () => {
   const sqlite = new DatabaseSync(':memory:');
   for (const name of readdirSync(migrationsDirectory).sort())
-    sqlite.exec(readFileSync(join(migrationsDirectory, name), 'utf8'));
+    sqlite.exec(readText(migrationsDirectory, name));
   const early = sqlite.prepare(
     `select child.name, parent.name as parent from sqlite_master child
      join pragma_foreign_key_list(child.name) f join sqlite_master parent on parent.name = f."table"

@@ -1,13 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import * as v from 'valibot';
 import { planOf } from '#src/cli/deploy/plan.ts';
-import { settings, settingsIn, withKept } from '#src/cli/deploy/settings.ts';
-import { root } from '#src/cli/project/paths.ts';
+import { routerOption } from '#src/cli/deploy/router.ts';
+import { type Settings, settings, settingsIn, withKept } from '#src/cli/deploy/settings.ts';
 import { Vars } from '#src/core/platform/vars.ts';
-
-afterEach(() => vi.unstubAllEnvs());
+import { readText, root } from '#test/support/node/index.ts';
 
 const parsed = (...args: string[]) =>
   settingsIn(new Command().exitOverride().configureOutput({ writeErr: () => {} }), args);
@@ -26,6 +23,14 @@ it.each([
   expect(() => parsed(option, value)).toThrow(words);
 });
 
+it.each(['main=a,eu', 'main=a,main=b', 'eu=a', 'main=a,EU=b', 'main=a,eu=b=c'])(
+  'the cells %s of a router are refused',
+  (cells) => {
+    const parsing = () => routerOption.parseArg?.(cells, undefined);
+    expect(parsing).toThrow('such as main=fleet-data-service,eu=fleet-eu');
+  },
+);
+
 const odd = [
   'true ',
   ...'no-reply@a--b.com a@b -1 6.5 1e400 NaN x http://a.example ://'.split(' '),
@@ -34,29 +39,25 @@ const odd = [
 it.each(
   settings.filter(({ variable }) => variable).map(({ long = '', variable }) => [long, variable]),
 )('%s takes nothing that the service would refuse, whatever it is', (option, variable) => {
-  const accepted = odd.filter((value) => {
-    try {
-      return parsed(option, value);
-    } catch {
-      return false;
-    }
-  });
   const schema = Vars.entries[variable as keyof typeof Vars.entries];
-  expect(accepted.filter((value) => !v.is(schema, value))).toEqual([]);
+  for (const value of odd.filter((one) => !v.is(schema, one)))
+    expect(() => parsed(option, value), value).toThrow();
 });
 
 it('come from options and the environment, where an empty one is an absent one', () => {
   vi.stubEnv('DEPLOY_LOCATION', 'weur');
   vi.stubEnv('DEPLOY_NAME', ''); // as GitHub passes variables that are not set
-  expect(parsed('--replicas')).toEqual({ location: 'weur', replicas: 'true' });
-  expect(parsed('--domain', '', '--hot-days', '9', '--email-from=', '--location', '')).toEqual({
-    ...{ location: 'weur', hotDays: '9' },
-  });
+  expect(
+    parsed('--replicas', '--domain', '', '--hot-days', '9', '--email-from=', '--location', ''),
+  ).toEqual({ location: 'weur', hotDays: '9', replicas: 'true' });
 });
 
-it("a misspelt variable is refused, and one that is somebody else's is not", () => {
+it("a wrong or misspelt variable is refused, and one that is somebody else's is not", () => {
   vi.stubEnv('DEPLOY_KEY', 'x');
   expect(parsed()).toEqual({});
+  vi.stubEnv('DEPLOY_NAME', 'Acme!');
+  expect(() => parsed()).toThrow(/^error: option '--name .*DEPLOY_NAME.* up to 28.*$/);
+  vi.stubEnv('DEPLOY_NAME', '');
   vi.stubEnv('DEPLOY_JURISDICTON', 'eu');
   expect(() => parsed()).toThrow(
     'DEPLOY_JURISDICTON is not a setting, did you mean DEPLOY_JURISDICTION?',
@@ -72,44 +73,45 @@ const deployed = {
   READ_REPLICAS: 'true',
 };
 
-it('settings that are left out stay as deployed', () => {
-  expect(withKept({}, deployed)).toEqual({
-    domain: 'api.example.com',
-    emailFrom: 'portal@example.com',
-    retentionDays: '60',
-    hotDays: '0',
-    mapStyleUrl: 'https://tiles.example.com/style.json',
-    replicas: 'true',
-  });
-  const plan = planOf(withKept({}, deployed));
-  expect(plan.configuration(undefined, plan.origin)).toMatchObject({ vars: deployed });
-  expect(withKept({}, { ORIGIN: 'https://fleet-data-service.acme.workers.dev' })).toEqual({});
+const ofRouter = { CELL: 'eu', ORIGIN: 'https://fleet-router.acme.workers.dev' };
+const others = { retentionDays: '60', hotDays: '0', mapStyleUrl: deployed.MAP_STYLE_URL };
+const kept = { ...others, domain: 'api.example.com', emailFrom: 'portal@example.com' };
+it.each<[what: string, given: Settings, vars: { [name: string]: string }, effective: Settings]>([
+  ['that are left out stay as deployed', {}, deployed, { ...kept, replicas: 'true' }],
+  ['have no domain below workers.dev', {}, { ORIGIN: 'https://fleet.acme.workers.dev' }, {}],
+  [
+    'of a cell keep its router',
+    {},
+    ofRouter,
+    { cell: 'eu', domain: new URL(ofRouter.ORIGIN).host },
+  ],
+  [
+    'leave the cells',
+    { cell: 'none' },
+    { CELL: 'eu', ORIGIN: deployed.ORIGIN },
+    { domain: kept.domain },
+  ],
+  [
+    'that are given replace the deployed ones, and none removes them',
+    { emailFrom: 'none', mapStyleUrl: 'none', hotDays: '90', replicas: 'false' },
+    deployed,
+    { domain: kept.domain, retentionDays: '60', hotDays: '90', replicas: 'false' },
+  ],
+])('settings %s', (_, given, vars, effective) => {
+  expect(withKept(given, vars)).toEqual(effective);
 });
 
-it('a cell keeps the address of its router, and has none of its own', () => {
-  const routed = { CELL: 'eu', ORIGIN: 'https://fleet-router.acme.workers.dev' };
-  const kept = withKept({}, routed);
-  expect(kept).toEqual({ cell: 'eu', domain: 'fleet-router.acme.workers.dev' });
-  const plan = planOf(kept);
+it.each([
+  ['a service', deployed, {}],
+  ['a cell, which has no address of its own,', ofRouter, { workers_dev: false }],
+])('the settings of %s are those of its Worker again', (_, vars, more) => {
+  const plan = planOf(withKept({}, vars));
   const configuration = plan.configuration(undefined, plan.origin);
-  expect(configuration).toMatchObject({ vars: routed, workers_dev: false });
+  expect(configuration).toMatchObject({ vars, ...more });
   expect(configuration).not.toHaveProperty('routes');
-  expect(withKept({ cell: 'none' }, { ...routed, ORIGIN: deployed.ORIGIN })).toEqual({
-    domain: 'api.example.com',
-  });
 });
 
-it('a given setting replaces the deployed one, and none removes it', () => {
-  const told = { emailFrom: 'none', mapStyleUrl: 'none', hotDays: '90', replicas: 'false' };
-  expect(withKept(told, deployed)).toEqual({
-    domain: 'api.example.com',
-    retentionDays: '60',
-    hotDays: '90',
-    replicas: 'false',
-  });
-});
-
-const workflow = readFileSync(join(root, '.github/workflows/deploy.yml'), 'utf8');
+const workflow = readText(root, '.github/workflows/deploy.yml');
 const [, test = '', staging = '', production = ''] = workflow.split(
   /^ {2}(?:test|staging|production):$/m,
 );
@@ -126,13 +128,12 @@ it('the workflow tests, and deploys to staging and then to production', () => {
   expect(test).toContain('run: npm test');
   expect(staging).toMatch(/needs: test\n[\s\S]*environment: staging\n/);
   expect(production).toMatch(/needs: staging\n[\s\S]*environment: production\n/);
-  expect(settingsOf(staging)).toEqual({ name: 'fleet-staging' });
   const domain = 'staging.example.com';
   const ofProduction = { DEPLOY_NAME: 'fleet', DEPLOY_DOMAIN: 'api.example.com' };
   expect(settingsOf(staging, { ...ofProduction, STAGING_DOMAIN: domain })).toEqual({
-    ...{ name: 'fleet-staging', domain },
+    name: 'fleet-staging',
+    domain,
   });
-  expect(settingsOf(production)).toEqual({});
   expect(settingsOf(production, ofProduction)).toEqual({
     name: 'fleet',
     domain: 'api.example.com',
@@ -140,7 +141,7 @@ it('the workflow tests, and deploys to staging and then to production', () => {
 });
 
 it('the docs know every setting, and the workflow passes all to production', () => {
-  const docs = readFileSync(join(root, 'src/docs/guides/operating/deploying.md'), 'utf8');
+  const docs = readText(root, 'src/docs/guides/operating/deploying.md');
   const rows = [...docs.matchAll(/^\| .* \| `(--[a-z-]+)[^|]*\| `(DEPLOY_\w+)/gm)];
   const documented = rows.map(([, long, envVar]) => [long, envVar]).toSorted();
   expect(documented).toEqual(settings.map(({ long, envVar }) => [long, envVar]).toSorted());

@@ -2,28 +2,6 @@ import { createHash } from 'node:crypto';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type Context, Hono } from 'hono';
 
-/** A Cloudflare account: what it holds, and the part of its REST API that a deploy uses. */
-export type Cloudflare = {
-  id: string;
-  databases: Database[];
-  namespaces: { id: string; title: string; jurisdiction?: string }[];
-  buckets: { name: string; location?: string; jurisdiction?: string }[];
-  r2: boolean;
-  queues: { queue_id: string; queue_name: string; jurisdiction?: string; consumers: Consumer[] }[];
-  workers: Map<string, Worker>;
-  /** The requests, in order, as `METHOD path` with `:id` for ids. */
-  calls: string[];
-  /** A database in which migrations fail, by its name. */
-  brokenDatabase?: string;
-  /** How often wrangler still looks in vain for a Worker that it has uploaded. */
-  lateWorker?: number;
-  /** A compatibility flag that it does not know. */
-  unknownFlag?: string;
-  logpush: boolean;
-  /** Hosts with DNS records of something else. */
-  records: string[];
-  api: Hono;
-};
 /** A database with the hint of where it should run, and whether it has replicas. */
 type Database = {
   uuid: string;
@@ -33,122 +11,116 @@ type Database = {
   replicated?: boolean;
   sql: DatabaseSync;
 };
+type Queue = {
+  queue_id: string;
+  queue_name: string;
+  jurisdiction?: string;
+  consumers: Consumer[];
+};
 type Consumer = { consumer_id: string; type: string; script: string; settings: object };
 
-/** A Worker as it was uploaded last; secrets outlive uploads that do not name them. */
-type Worker = {
-  bindings: Binding[];
-  placement?: object;
-  flags?: string[];
-  secrets: Map<string, string>;
-  crons: string[];
-  domains: string[];
-  isAtWorkersDev: boolean;
-  log: { logpush?: boolean; observability?: object };
-  version?: string;
-};
 export type Binding = { type: string; name: string } & {
   [about in 'id' | 'text' | 'namespace_id' | 'service']?: string;
 };
 
-/** A Worker that was uploaded, and nothing more. */
-export const newWorker = (): Worker => ({
-  bindings: [],
-  secrets: new Map(),
-  crons: [],
-  domains: [],
+/** A Worker that was uploaded, and nothing more; secrets outlive uploads that do not name them. */
+export const newWorker = () => ({
+  bindings: [] as Binding[],
+  placement: {},
+  flags: [] as string[],
+  secrets: new Map<string, string>(),
+  crons: [] as string[],
+  domains: [] as string[],
   isAtWorkersDev: false,
-  log: {},
+  log: {} as object,
   version: 'v',
 });
+type Worker = ReturnType<typeof newWorker>;
+
+/** A Cloudflare account: what it holds, and the part of its REST API that a deploy uses. */
+export type Cloudflare = ReturnType<typeof newAccount>;
 
 /** An empty account. Its Workers are served at `*.acme.workers.dev`. */
-export function newAccount(): Cloudflare {
+export function newAccount() {
   const api = new Hono();
-  const account: Cloudflare = {
-    id: crypto.randomUUID().replaceAll('-', ''),
-    ...{
-      databases: [],
-      namespaces: [],
-      buckets: [],
-      r2: true,
-      logpush: true,
-      records: [],
-      queues: [],
-      workers: new Map(),
-      calls: [],
-      api,
-    },
+  const account = {
+    id: newId(),
+    databases: [] as Database[],
+    namespaces: [] as { id: string; title: string; jurisdiction?: string }[],
+    buckets: [] as { name: string; location?: string; jurisdiction?: string }[],
+    r2: true,
+    queues: [] as Queue[],
+    workers: new Map<string, Worker>(),
+    /** The requests, in order, as `METHOD path` with `:id` for ids. */
+    calls: [] as string[],
+    /** A database in which migrations fail, by its name. */
+    brokenDatabase: '',
+    /** How often wrangler still looks in vain for a Worker that it has uploaded. */
+    lateWorker: 0,
+    /** A compatibility flag that it does not know. */
+    unknownFlag: '',
+    logpush: true,
+    /** Hosts with DNS records of something else. */
+    records: [] as string[],
+    api,
   };
-  api.use(async (c, next) => {
-    const path = c.req.path
-      .replace(`/accounts/${account.id}/`, '')
-      .replace(/[0-9a-f-]{36}/g, ':id');
-    account.calls.push(`${c.req.method} ${path}`);
-    return next();
+  const { id } = account;
+  const own = api.basePath(`/accounts/${id}`);
+  own.use(async ({ req }, next) => {
+    const path = req.path.replace(`/accounts/${id}/`, '').replace(/[0-9a-f-]{36}/g, ':id');
+    account.calls.push(`${req.method} ${path}`);
+    await next();
   });
-  api.get('/accounts', (c) => respond(c, [{ id: account.id, name: 'Acme' }]));
-  const own = api.basePath(`/accounts/${account.id}`);
+  api.get('/accounts', (c) => respond(c, [{ id, name: 'Acme' }]));
   for (const serve of [databases, buckets, queues, workers]) serve(own, account);
-  own.get('/storage/kv/namespaces', (c) => respond(c, page(c, account.namespaces)));
+  own.get('/storage/kv/namespaces', (c) => respond(c, account.namespaces));
   own.post('/storage/kv/namespaces', async (c) => {
-    account.namespaces.push({
-      ...(await c.req.json()),
-      id: crypto.randomUUID().replaceAll('-', ''),
-    });
+    account.namespaces.push({ ...(await c.req.json()), id: newId() });
     return respond(c, account.namespaces.at(-1));
   });
   api.notFound((c) => refuse(c, 404, 7003, `Nothing answers ${c.req.method} ${c.req.path}`));
   return account;
 }
 
+/** Has calls of Cloudflare's API in this process reach an account. */
+export function askInstead({ api }: Cloudflare): void {
+  vi.stubEnv('CLOUDFLARE_API_BASE_URL', 'http://localhost');
+  vi.stubGlobal('fetch', (url: string, init: RequestInit) => api.request(url, init));
+}
+
+const newId = () => crypto.randomUUID().replaceAll('-', '');
 const respond = (c: Context, result: unknown) =>
   c.json({ success: true, errors: [], messages: [], result });
 const refuse = (c: Context, status: 400 | 404, code: number, message: string) =>
   c.json({ success: false, errors: [{ code, message }], messages: [], result: null }, status);
 
-function page<T>(c: Context, list: T[]): T[] {
-  const size = Number(c.req.query('per_page') ?? 100);
-  return list.slice((Number(c.req.query('page') ?? 1) - 1) * size).slice(0, size);
-}
-
 function databases(api: Hono, account: Cloudflare): void {
-  const databaseOf = (c: Context): Database => {
-    const found = account.databases.find(({ uuid }) => uuid === c.req.param('uuid'));
-    if (!found) throw new Error('The database could not be found');
-    return found;
-  };
-  api.get('/d1/database', (c) =>
-    respond(
-      c,
-      page(
-        c,
-        account.databases.map(({ sql: _, ...shown }) => shown),
-      ),
-    ),
-  );
+  const { databases } = account;
+  const databaseOf = (c: Context) =>
+    databases.find(({ uuid }) => uuid === c.req.param('uuid')) as Database; // whose id the API has given
+  const shown = ({ sql: _, ...database }: Database) => database;
+  api.get('/d1/database', (c) => respond(c, databases.map(shown)));
   api.post('/d1/database', async (c) => {
     const { name, primary_location_hint: region, jurisdiction = null } = await c.req.json();
     const database = { uuid: crypto.randomUUID(), name, region, jurisdiction };
-    account.databases.push({ ...database, sql: new DatabaseSync(':memory:') });
+    databases.push({ ...database, sql: new DatabaseSync(':memory:') });
     return respond(c, database);
   });
   api.get('/d1/database/:uuid', (c) => {
-    const { sql: _, replicated, ...shown } = databaseOf(c);
-    return respond(c, { ...shown, read_replication: { mode: replicated ? 'auto' : 'disabled' } });
+    const mode = databaseOf(c).replicated ? 'auto' : 'disabled';
+    return respond(c, { ...shown(databaseOf(c)), read_replication: { mode } });
   });
   api.put('/d1/database/:uuid', async (c) => {
-    const { read_replication } = await c.req.json<{ read_replication: { mode: string } }>();
-    databaseOf(c).replicated = read_replication.mode === 'auto';
-    return respond(c, { read_replication });
+    const changes = await c.req.json<{ read_replication: { mode: string } }>();
+    databaseOf(c).replicated = changes.read_replication.mode === 'auto';
+    return respond(c, changes);
   });
   api.post('/d1/database/:uuid/query', async (c) => {
     const { sql, params = [] } = await c.req.json<{ sql: string; params?: SQLInputValue[] }>();
-    const results = databaseOf(c)
-      .sql.prepare(sql)
-      .all(...params);
+    const database = databaseOf(c);
+    const results = database.sql.prepare(sql).all(...params);
     // As D1 says for a hint such as `weur`.
-    const meta = { duration: 1, served_by_region: databaseOf(c).region?.toUpperCase() };
+    const meta = { duration: 1, served_by_region: database.region?.toUpperCase() };
     return respond(c, [{ results, success: true, meta }]);
   });
   let file = '';
@@ -174,25 +146,16 @@ function buckets(api: Hono, account: Cloudflare): void {
       (one) => one.name === name && one.jurisdiction === c.req.header('cf-r2-jurisdiction'),
     );
   api.post('/r2/buckets', async (c) => {
-    if (!account.r2)
-      return refuse(c, 400, 10_042, 'Please enable R2 through the Cloudflare Dashboard.');
+    if (!account.r2) return refuse(c, 400, 10_042, 'Please enable R2.');
     const { name, locationHint: location } = await c.req.json();
-    if (bucketOf(c, name))
-      return refuse(
-        c,
-        400,
-        10_004,
-        'The bucket you tried to create already exists, and you own it.',
-      );
+    if (bucketOf(c, name)) return refuse(c, 400, 10_004, 'The bucket already exists.');
     const jurisdiction = c.req.header('cf-r2-jurisdiction');
     account.buckets.push({ name, location, ...(jurisdiction && { jurisdiction }) });
     return respond(c, {});
   });
   api.get('/r2/buckets/:name', (c) => {
     const bucket = bucketOf(c, c.req.param('name'));
-    return bucket
-      ? respond(c, bucket)
-      : refuse(c, 404, 10_006, 'The specified bucket does not exist.');
+    return bucket ? respond(c, bucket) : refuse(c, 404, 10_006, 'The bucket does not exist.');
   });
 }
 
@@ -203,7 +166,7 @@ function queues(api: Hono, { queues }: Cloudflare): void {
     const name = c.req.query('name');
     return respond(
       c,
-      page(c, queues).filter(({ queue_name }) => !name || queue_name === name),
+      queues.filter(({ queue_name }) => !name || queue_name === name),
     );
   });
   api.post('/queues', async (c) => {
@@ -279,20 +242,16 @@ function workers(api: Hono, account: Cloudflare): void {
     return respond(c, { deployments: [{ id, source: 'api', strategy: 'percentage', versions }] });
   });
   api.get('/workers/scripts/:name/versions/:version', (c) => {
-    const { bindings, secrets, version } = workerOf(c);
+    const { bindings, version } = workerOf(c);
     const others = bindings.filter(({ type }) => type !== 'secret_text');
-    const sealed = [...secrets.keys()].map((name) => ({ type: 'secret_text', name }));
-    const resources = { bindings: [...others, ...sealed], script: {}, script_runtime: {} };
+    const resources = { bindings: [...others, ...secretsOf(c)], script: {}, script_runtime: {} };
     return version === c.req.param('version')
       ? respond(c, { id: version, metadata: {}, resources })
       : missing(c);
   });
-  api.get('/workers/scripts/:name/secrets', (c) =>
-    respond(
-      c,
-      [...workerOf(c).secrets.keys()].map((name) => ({ name, type: 'secret_text' })),
-    ),
-  );
+  const secretsOf = (c: Context) =>
+    [...workerOf(c).secrets.keys()].map((name) => ({ name, type: 'secret_text' }));
+  api.get('/workers/scripts/:name/secrets', (c) => respond(c, secretsOf(c)));
   api.put('/workers/scripts/:name/schedules', async (c) => {
     workerOf(c).crons = (await c.req.json<{ cron: string }[]>()).map(({ cron }) => cron);
     return respond(c, {});
@@ -326,11 +285,9 @@ function workers(api: Hono, account: Cloudflare): void {
     return respond(c, { enabled: worker.isAtWorkersDev, previews_enabled: false });
   });
   api.get('/workers/workers/:name', (c) => {
-    account.lateWorker = (account.lateWorker ?? 0) - 1;
-    if (account.lateWorker >= 0) return missing(c);
-    return respond(c, {
-      subdomain: { enabled: workerOf(c).isAtWorkersDev, previews_enabled: false },
-    });
+    if (account.lateWorker-- > 0) return missing(c);
+    const { isAtWorkersDev: enabled } = workerOf(c);
+    return respond(c, { subdomain: { enabled, previews_enabled: false } });
   });
   api.on(['GET', 'PATCH'], '/workers/scripts/:name/script-settings', async (c) => {
     const change = c.req.method === 'PATCH' ? await c.req.json() : {};

@@ -1,7 +1,8 @@
 import { and, eq, gt, lt, ne, type SQL, sql } from 'drizzle-orm';
 import * as v from 'valibot';
 import { audit } from '../accounts/audit/write.ts';
-import { refreshIngestKeys } from '../accounts/tokens/service.ts';
+import { storeInKv } from '../accounts/tokens/known.ts';
+import { selectKeys } from '../accounts/tokens/service.ts';
 import { following, type Slice, type SliceQuery, sliceOf } from '../platform/db/cursor.ts';
 import { type Database, refuseUnless, unlessTaken } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
@@ -51,7 +52,7 @@ export const findConnection = async (
   (await asCaller(env, caller, (db) => selectConnection(db, caller, id)))[0];
 
 /** The statement that reads one of the account's connections. */
-export const selectConnection = (db: Database, caller: Caller, id: string) =>
+const selectConnection = (db: Database, caller: Caller, id: string) =>
   db.select().from(connections).where(isOwn(caller, id));
 
 const isOwn = ({ accountId }: Pick<Caller, 'accountId'>, id: string) =>
@@ -123,21 +124,21 @@ export async function updateConnection(
   const { accountId } = caller;
   const updatedAt = Date.now();
   const fields = Object.keys(changes).map((key) => (key === 'tsp' ? 'tSP' : key));
-  const { changed } = await savingExternalId('connection', () =>
+  const { changed, keys } = await savingExternalId('connection', () =>
     asCaller(env, caller, (db) => ({
       changed: db
         .update(connections)
         .set({ ...changes, updatedAt })
         .where(isOwn(caller, id))
         .returning(),
+      known: refuseUnless(db, sql`changes() > 0`, 'Unknown connection'),
       record: recordConnection(db, { id, accountId, updatedAt }),
       audit: audit(db, caller, 'changed', 'connections', id, fields),
+      keys: selectKeys(db, id),
     })),
   );
-  const [connection] = changed;
-  if (!connection) throw invalid('Unknown connection');
-  await refreshIngestKeys(env, caller, id);
-  return connection;
+  await Promise.all(keys.map(({ hash }) => storeInKv(env, hash)));
+  return changed[0] as Connection; // it is known
 }
 
 /** Saves an externalId of a kind. @throws Refusal: invalid, when another of the account has it */

@@ -3,7 +3,7 @@ import { type Database, int } from '../platform/db/database.ts';
 import type { AccountTable } from '../platform/db/schema/types.ts';
 import { dayMs } from '../platform/durations.ts';
 import { pruning, rowsPerChunk } from '../platform/jobs/chunks.ts';
-import { type ListedKind, lists } from './lists/registry.ts';
+import type { ListedKind } from './lists/registry.ts';
 
 /** Whose records change, and when (milliseconds since 1970). */
 export type ChangeSource = { accountId: string; connectionId: string; now: number };
@@ -100,25 +100,6 @@ export const recordChange = (
       select id, (row_number() over () - 1) / ${int(maxRecordsPerRow)} as part
       from ${Array.isArray(ids) ? sql`(select value as id from json_each(${JSON.stringify(ids)}))` : ids})
     group by part`);
-
-/** SQL for the record, if the statement before has changed something. */
-export const ifChanged = (id: string): SQL => sql`(select ${id} as id where changes() > 0)`;
-
-/** Records that records of a day were archived, or that archived ones were changed or deleted. */
-export function recordArchived(
-  db: Database,
-  {
-    kind: name,
-    day,
-    ...owner
-  }: { kind: string; accountId: string; connectionId: string; day: number },
-  action: Action,
-  ids: unknown[],
-) {
-  const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
-  if (!kind) throw new Error(`${name} is no list`);
-  return recordChange(db, { ...owner, now: Date.now() }, action, kind, ids, day);
-}
 
 /** D1 runs transactions one by one, so a later commit gets a higher number. */
 const nextSeq = ({ accountId, now }: ChangeSource): SQL =>

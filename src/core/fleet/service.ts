@@ -1,4 +1,4 @@
-import { type SQL, sql } from 'drizzle-orm';
+import { and, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { validate as isUuid } from 'uuid';
 import * as v from 'valibot';
@@ -11,6 +11,7 @@ import { invalid } from '../platform/errors.ts';
 import { parseQuery } from '../platform/fields.ts';
 import { Limit, QueryCursor, QueryTime, rangeOf } from '../platform/query.ts';
 import { isSeenBy } from './accidents/vehicle.ts';
+import type { Within } from './lists/filters.ts';
 import { allConnections, type List, mustBeConnection } from './lists/list.ts';
 
 /** A request for a list: the Connection-Id header, and the query with each parameter's values. */
@@ -128,7 +129,7 @@ function narrowed(
     if (value === undefined) continue;
     const wanted = value as string[]; // as its own schema has parsed it, unless it has a condition
     if (where)
-      filters.push(where(column, value as never, (id) => isWithin(caller, id))); // as above
+      filters.push(where(column, value as never, isSeen(caller))); // as above
     else if (indexed) filters.push(sql`${column} in ${jsonList(wanted)}`);
     else indexed = { lead: leadOf(column, wanted), ofAccount };
   }
@@ -153,6 +154,12 @@ function narrowed(
     );
   return { lead, all, scope: within ? [...scope, within] : scope, filters };
 }
+
+/** The `+` keeps SQLite from finding rows by the index on the account instead of the filter's. */
+const isSeen =
+  (caller: Caller): Within =>
+  ({ accountId, connectionId }) =>
+    and(sql`+${accountId} = ${caller.accountId}`, isWithin(caller, connectionId));
 
 const leadOf = (column: SQLiteColumn, [value = '', ...more]: string[]): PageQuery['lead'] =>
   more.length === 0

@@ -28,7 +28,9 @@ export function acceptRecords(inputs: unknown[]): {
     const input = withKnownKind(withShortLists(sent));
     const strict = v.safeParse(IngestRecord, input);
     const usablePart = strict.success ? input : whatIsUsable(input, strict.issues);
-    const result = strict.success ? strict : v.safeParse(IngestRecord, usablePart);
+    const result = strict.success
+      ? strict
+      : v.safeParse(IngestRecord, usablePart, { abortPipeEarly: true });
     const message = result.success
       ? problemOf(result.output, strict.issues ?? [])
       : problemsOf(result.issues);
@@ -47,7 +49,8 @@ export function acceptRecords(inputs: unknown[]): {
   return { accepted: newest, rejected, warnings: [...warnings, ...ofVersions] };
 }
 
-const fieldsOf = new Map<unknown, { [name: string]: Field }>(
+/** The fields of records, by kind. */
+export const fieldsOf = new Map<unknown, { [name: string]: Field }>(
   recordKinds.map(({ kind, recordFields }) => [kind, recordFields]),
 );
 
@@ -57,9 +60,8 @@ function whatIsUsable(input: unknown, issues: Issues): unknown {
   const usableFields = Object.entries(fieldsOf.get(input.kind) ?? {})
     .filter(([name]) => issues.some(({ path }) => path?.[0].key === name))
     .map(([name, field]) => {
-      const value = isBlank(input[name])
-        ? undefined
-        : usable(field.input, field.clean, input[name]);
+      if (isBlank(input[name])) return [name, undefined];
+      const value = usable(field.input, field.clean, input[name]);
       return [name, value ?? (isOmissible(field) ? undefined : input[name])];
     });
   return { ...input, ...Object.fromEntries(usableFields) };
@@ -72,7 +74,7 @@ function lossesIn(usablePart: unknown, issues: Issues): FieldIssue[] {
     const whole = within(usablePart, keys.slice(0, 1));
     if (isBlank(issue.input) && (keys.length === 1 || whole != null)) return [];
     const { field, message } = fieldError(issue);
-    return [problemOfValue(field.replace(/\.\d+$/, ''), message, within(usablePart, keys) != null)];
+    return [problemOfValue(field.replace(/\.\d+/g, ''), message, within(usablePart, keys) != null)];
   });
   return [...new Map(losses.reverse().map((loss) => [loss.field, loss])).values()].reverse();
 }
@@ -82,8 +84,14 @@ function problemOfValue(field: string, message: string, isCorrected: boolean): F
   return { field, message: `${message}; its value was ${severity}`, severity };
 }
 
+/** What is left at a path; in a list, whose items may have moved up, of any item. */
 const within = (value: unknown, keys: unknown[]): unknown =>
-  keys.reduce((outer, key) => (isObject(outer) ? outer[String(key)] : outer), value);
+  keys
+    .filter((key) => typeof key === 'string')
+    .reduce<unknown>((outer, key) => {
+      const inner = [outer].flat().map((one) => (isObject(one) ? one[key] : undefined));
+      return inner.find((found) => found != null);
+    }, value);
 
 /** What is missing in a record, although each field may be missing. */
 function problemOf(record: IngestRecord, issues: Issues): string | undefined {
@@ -115,11 +123,11 @@ const problemsOf = (issues: Issues): string =>
     .slice(0, 5)
     .map((issue) => {
       const error = fieldError(issue);
-      return error.field ? sentence(error) : `record ${error.message}`;
+      return error.field ? sentence(error) : 'record must be an object';
     })
     .join('; ');
 
 function sourceIdOf(input: unknown): string | null {
   const id = isObject(input) ? input.sourceId : null;
-  return typeof id === 'string' && id.length <= 200 ? id : null;
+  return typeof id === 'string' && id.length <= 200 ? id.toWellFormed() : null;
 }

@@ -7,7 +7,7 @@ import { dayMs, hourMs } from '../platform/durations.ts';
 export const defaultQuotas = { records: 2_000_000, bytes: 1_000_000_000, deliveries: 5_000_000 };
 
 /** A call with an accident is refused only at so many times a quota. */
-export const accidentTimes = 2;
+const accidentTimes = 2;
 
 /** The longest `Retry-After`: by then an operator may have raised the quota. */
 const longestWaitMs = hourMs;

@@ -43,8 +43,13 @@ export type Rejection = v.InferOutput<typeof Rejection>;
 /** What something wrong leads to, the worst first. */
 export const severities = ['lost', 'doubtful', 'dropped', 'corrected', 'ignored'] as const;
 
-/** What was wrong with a field, which may be a path; no value is quoted. */
-export type FieldIssue = { field: string; message: string; severity: (typeof severities)[number] };
+/** What was wrong with a field, which may be a path; no value is quoted. With an unknown one, those `known` there. */
+export type FieldIssue = {
+  field: string;
+  message: string;
+  severity: (typeof severities)[number];
+  known?: string[];
+};
 
 /** What was wrong with an accepted record, perhaps because of another one. */
 export type RecordWarning = FieldIssue & { index: number; otherIndex?: number };

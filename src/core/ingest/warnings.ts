@@ -1,9 +1,11 @@
 import { type Feed, isMapped } from '../fleet/incidents/translate.ts';
 import { cleanText, isBlank } from '../fleet/lists/clean.ts';
-import type { Field } from '../fleet/lists/field.ts';
-import { kindNamed, recordKinds } from '../fleet/lists/registry.ts';
+import { kindNamed } from '../fleet/lists/registry.ts';
 import { vinOf } from '../fleet/lists/vin.ts';
 import { dayMs } from '../platform/durations.ts';
+import { isObject, shortened, written } from '../platform/fields.ts';
+import { nearest } from '../platform/nearest.ts';
+import { fieldsOf } from './accept.ts';
 import {
   type Accepted,
   type FieldIssue,
@@ -31,37 +33,68 @@ export function warningsOf(
   found: RecordWarning[],
 ): { warnings?: Warning[]; moreWarnings?: number } {
   const refused = new Set(rejected.map(({ index }) => index));
-  const warnings = new Map<string, { rank: number; warning: Warning }>();
-  const warn = ({ index, severity, ...about }: RecordWarning) => {
+  const warnings = new Map<string, Found>();
+  const warn = ({ index, severity, known = [], ...about }: RecordWarning) => {
     const key = JSON.stringify([about.field, about.message]);
     const { kind } = records[index] as Sent;
     const rank = 2 * severities.indexOf(severity) + (kindNamed(kind) === 'accident' ? 0 : 1);
-    const known = warnings.get(key);
-    if (known) {
-      known.warning.records++;
-      known.rank = Math.min(known.rank, rank);
+    const same = warnings.get(key);
+    if (same) {
+      if (same.last !== index) same.warning.records++;
+      same.last = index;
+      same.rank = Math.min(same.rank, rank);
     } else if (severity !== 'ignored' || warnings.size < maxWarnings + maxCounted)
-      warnings.set(key, { rank, warning: { ...about, records: 1, index } });
+      warnings.set(key, { rank, known, last: index, warning: { ...about, records: 1, index } });
   };
   for (const about of found) warn(about);
   for (const [index, record] of records.entries())
     if (!refused.has(index))
       for (const about of warningsAbout(record as Sent, feed)) warn({ index, ...about });
-  const all = [...warnings.values()].sort((a, b) => a.rank - b.rank).map(({ warning }) => warning);
+  const all = [...warnings.values()].sort((a, b) => a.rank - b.rank);
   return {
-    ...(all.length > 0 && { warnings: all.slice(0, maxWarnings) }),
+    ...(all.length > 0 && { warnings: all.slice(0, maxWarnings).map(withNearest) }),
     ...(all.length > maxWarnings && { moreWarnings: all.length - maxWarnings }),
   };
 }
 
-type Sent = { kind: unknown; incidentTypes?: unknown; vin?: unknown };
+type Sent = { [name: string]: unknown };
 
-const fieldsOf = new Map<unknown, Set<string>>(
-  recordKinds.map(({ kind, recordFields }) => [
-    kind,
-    new Set(['kind', ...Object.keys(recordFields)]),
-  ]),
+/** A warning, with the last record that it is about. */
+type Found = { rank: number; known: string[]; last: number; warning: Warning };
+
+/** A warning of an unknown field says which was meant. */
+function withNearest({ known, warning }: Found): Warning {
+  const meant = nearest(warning.field.replace(/^.*\./, ''), known);
+  return meant ? { ...warning, message: `${warning.message}. Did you mean ${meant}?` } : warning;
+}
+
+/** By kind, the names of its fields, and those in objects that fields hold. */
+const namesOf = new Map(
+  [...fieldsOf].map(([kind, fields]) => {
+    const inner = Object.entries(fields).flatMap(([name, { holds }]) =>
+      [holds].flat().flatMap((one) => (isObject(one) ? [{ name, names: Object.keys(one) }] : [])),
+    );
+    return [kind, { names: ['kind', ...Object.keys(fields)], inner }];
+  }),
 );
+
+/** The names that no field has, in a record and in objects of it. */
+function* unknownIn(record: Sent, kind: unknown): Generator<FieldIssue> {
+  const { names: own = [], inner = [] } = namesOf.get(kind) ?? {};
+  const message = `is not a field of ${kind} records; it was ignored`;
+  const among = (known: string[], sent: object, ...path: string[]) =>
+    Object.keys(sent)
+      .filter((name) => !known.includes(name))
+      .map((name) => ({
+        field: written([...path, name]),
+        message,
+        severity: 'ignored' as const,
+        known,
+      }));
+  yield* among(own, record);
+  for (const { name, names } of inner)
+    for (const item of [record[name]].flat().filter(isObject)) yield* among(names, item, name);
+}
 
 const vinForm = /^[A-HJ-NPR-Z0-9]{17}$/;
 const impossibleVin =
@@ -70,19 +103,13 @@ const impossibleVin =
 function* warningsAbout(record: Sent, feed: Feed): Generator<FieldIssue> {
   const { incidentTypes, vin } = record;
   const kind = kindNamed(record.kind);
-  for (const name of Object.keys(record))
-    if (!fieldsOf.get(kind)?.has(name))
-      yield {
-        field: cut(name),
-        message: `is not a field of ${kind} records; it was ignored`,
-        severity: 'ignored',
-      };
+  yield* unknownIn(record, kind);
   if (kind === 'safetyEvent')
-    for (const word of new Set(textsIn(incidentTypes)))
+    for (const word of textsIn(incidentTypes))
       if (!isMapped(feed, word))
         yield {
           field: 'incidentTypes',
-          message: `has the unknown label ${cut(word)}, which becomes Other`,
+          message: `has the unknown label ${shortened(word, maxRepeated)}, which becomes Other`,
           severity: 'ignored',
         };
   if (kind === 'vehicle' || kind === 'accident')
@@ -94,9 +121,6 @@ function* warningsAbout(record: Sent, feed: Feed): Generator<FieldIssue> {
 const textsIn = (value: unknown): string[] =>
   [value].flat().flatMap((one) => (isBlank(one) ? [] : (cleanText(one) ?? [])));
 
-const cut = (text: string): string =>
-  text.length > maxRepeated ? `${text.slice(0, maxRepeated)}…`.toWellFormed() : text;
-
 /** Seconds that are sent as milliseconds, and clocks that were never set, are before this. */
 const earliest = Date.UTC(2000, 0, 1);
 const tooEarly = 'is before the year 2000: check the clock and the unit';
@@ -105,21 +129,13 @@ const tooEarly = 'is before the year 2000: check the clock and the unit';
 export const farMs = 2 * 365 * dayMs;
 const tooFar = 'is years before the newest time of the call: check the clock of the device';
 
-/** The fields of records that hold times, by kind. */
-const timesOf = new Map<string, string[]>(
-  recordKinds.map(({ kind, fields }) => {
-    const all = Object.entries<Field>(fields);
-    return [kind, all.flatMap(([name, { holds }]) => (holds === 'time' ? [name] : []))];
-  }),
-);
-
 /** What is improbable about accepted records: VINs that cannot be one, and times of a wrong clock or unit. */
 export function doubtsAbout(accepted: Accepted[], sent: unknown[], now = 0): RecordWarning[] {
   const newest = Math.max(now, ...accepted.map(({ record }) => whenOf(record)?.time ?? 0));
   return accepted.flatMap(({ index, record }) => {
     const times: { [name: string]: unknown } = record;
-    const early = (timesOf.get(record.kind) ?? []).filter(
-      (name) => Number(times[name] ?? earliest) < earliest,
+    const early = Object.entries(fieldsOf.get(record.kind) ?? {}).flatMap(([name, { holds }]) =>
+      holds === 'time' && Number(times[name] ?? earliest) < earliest ? [name] : [],
     );
     const when = whenOf(record);
     const isFar = early.length === 0 && when !== undefined && when.time < newest - farMs;

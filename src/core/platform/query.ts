@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { invalidField } from './errors.ts';
-import { AtMost, givenTwice, limitUpTo, nearest, TimeOrDay, Uuid } from './fields.ts';
+import { AtMost, givenTwice, limitUpTo, TimeOrDay, Uuid } from './fields.ts';
+import { nearest } from './nearest.ts';
 
 /** A parameter's schema takes all of its values; its metadata is for the document. */
 const one = v.pipe(

@@ -1,131 +1,117 @@
 import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { safetyEvents } from '#src/core/fleet/lists/safety-events.ts';
-import { trips } from '#src/core/fleet/lists/trips.ts';
 import { readList } from '#src/core/fleet/service.ts';
 import { decodePosition, encodePosition } from '#src/core/platform/db/cursor.ts';
-import type { Caller } from '#src/core/platform/db/guard.ts';
-import { newId } from '#src/core/platform/db/ids.ts';
-import { maxScanned, readPage } from '#src/core/platform/db/pages.ts';
-import { insertRecords, insertTrips, walkPages } from '#test/support/lists.ts';
-import { rows } from '#test/support/rows.ts';
-import { metered } from '#test/support/runtime/meter.ts';
-import { as, invalid, world, worldBefore } from '#test/support/world.ts';
+import { maxPageBytes, maxScanned, readPage } from '#src/core/platform/db/pages.ts';
+import { through } from '#src/core/platform/db/through.ts';
+import {
+  allPages,
+  as,
+  insertRecords,
+  insertTrips,
+  invalid,
+  metered,
+  newId,
+  rows,
+  times,
+  walkPages,
+  world,
+  worldBefore,
+} from '#test/support.ts';
 
-const us = worldBefore(beforeAll, { providers: ['motive', 'samsara', 'geotab'] });
-const caller: Caller = us;
-
-const time = (ms: number) => [new Date(ms).toISOString()];
-const vehicles = [newId(), newId()];
-const driver = newId();
+const us = worldBefore(beforeAll, 'motive', 'samsara', 'geotab');
+const vehicles = times(10, () => newId());
+const day = { from: ['1970-01-01'], to: ['1970-01-02'] };
 
 it('a page comes out short where filters let few rows pass, and the next goes on', async () => {
-  const seeds = Array.from({ length: 2 * maxScanned + 500 }, (_, i) => ({
+  const seeds = times(2 * maxScanned + 500, (i) => ({
     startedAt: i,
     risk: [1500, 2499].includes(i) ? 5 : 1,
   }));
   const ids = await insertRecords('safety_events', us, seeds);
-  const query = { from: ['1970-01-01'], to: ['1970-01-02'], minEventRisk: ['5'] };
+  const query = { ...day, minEventRisk: ['5'] };
   const request = { connectionId: us.connection.id, query };
-  const { items, pages } = await walkPages(readPage, env, caller, safetyEvents.list, request);
+  const { items, pages } = await walkPages(readPage, env, us, safetyEvents.list, request);
   expect(pages).toEqual([0, 1, 1]);
   expect(items).toMatchObject([{ id: ids[1500] }, { id: ids[2499] }]);
 });
 
-it('a page of 50 costs a round trip and at most 60 rows, first or deep', async () => {
-  await rows('delete from trips');
-  const seeds = Array.from({ length: 600 }, (_, i) => ({
-    startedAt: i + 1,
-    vehicle: vehicles[i % 2] ?? '',
-    driver,
-  }));
-  await insertTrips(us, seeds);
-  let cursor: string | undefined;
-  for (const filter of [{}, { vehicleIds: [vehicles[0] ?? ''] }, { driverIds: [driver] }])
-    for (let page = 0; page < 5; page++) {
-      const { env: bindings, cost } = metered();
-      const query = { ...filter, ...(cursor && { cursor: [cursor] }) };
-      const request = { connectionId: us.connection.id, query };
-      const { items, next } = await readList(bindings, caller, trips.list, request, readPage);
-      expect(items).toHaveLength(50);
-      expect(cost).toMatchObject({ trips: 1, written: 0 });
-      expect(cost.read).toBeLessThanOrEqual(60);
-      cursor = page < 4 ? next : undefined;
-    }
-});
-
-it('a page over connections costs a few rows for each that is shown or looked through', async () => {
+it('pages over connections have each item once, in order, at a few rows for each that is shown', async () => {
   await rows('delete from safety_events');
-  await insertRecords(
-    'safety_events',
-    us,
-    Array.from({ length: 3000 }, (_, i) => ({
-      startedAt: i,
-      risk: 1 + (i % 5),
-      connection: i % 3,
-    })),
-  );
-  const page = async (narrowing: Record<string, string[]>) => {
+  const seeds = times(3000, (i) => ({ startedAt: Math.floor(i / 2), connection: i % 3 }));
+  const ids = await insertRecords('safety_events', us, seeds);
+  const page = async (narrowing: object) => {
     const meter = metered();
-    const query = { from: time(0), to: time(5000), limit: ['50'], ...narrowing };
-    const request = { connectionId: undefined, query, descending: true };
-    const found = await readList(meter.env, caller, safetyEvents.list, request, readPage);
-    return { ...found, ...meter.cost };
+    const query = { ...day, limit: ['500'], ...narrowing };
+    const request = { connectionId: undefined, query };
+    const found = await readList(meter.env, us, safetyEvents.list, request, readPage);
+    expect(meter.cost).toMatchObject({ trips: 1, written: 0 });
+    return { ...found, read: meter.cost.read };
   };
-  const all = await page({});
-  expect([all.items.length, all.trips]).toEqual([50, 1]);
-  expect(all.read).toBeLessThanOrEqual(6 * 51 + 40);
+  const pages = await allPages((cursor) => page(cursor ? { cursor: [cursor] } : {}));
+  for (const { read } of pages) expect(read).toBeLessThanOrEqual(6 * 501 + 60);
+  const inOrder = ids
+    .map((id, i) => ({ id, startedAt: Math.floor(i / 2) }))
+    .sort((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1));
+  const found = pages.flatMap(({ items }) => items.map(({ id }) => id));
+  expect(found).toEqual(inOrder.map(({ id }) => id));
   const rare = await page({ eventTypes: ['Railroad Crossing Violation'] });
   expect([rare.items, rare.next]).toEqual([[], expect.any(String)]);
   expect(rare.read).toBeLessThanOrEqual(15 * 1000);
 });
 
-it('Connection-Id: all lists all connections in order, at a few rows for each item of 20,000', async () => {
-  await rows('delete from safety_events');
-  const startedAt = Array.from({ length: 20_000 }, (_, i) => Math.floor(i / 2));
-  const ids = await insertRecords(
-    'safety_events',
-    us,
-    startedAt.map((at, i) => ({ startedAt: at, connection: i % 3 })),
-  );
-  await us.api.get('/connections'); // notes the use of the token
-  const found: string[] = [];
-  const most = 6 * 501 + 60;
-  let cursor: string | undefined;
-  for (let page = 0; page < 5; page++) {
-    const meter = metered();
-    const query = `from=1970-01-01&to=1970-01-02&limit=500${cursor ? `&cursor=${cursor}` : ''}`;
-    const all = as(us.apiToken, { 'connection-id': 'all' }, meter.env);
-    const { data, next } = await all.get<{ id: string; startedAt: string }[]>(
-      `/safety-events?${query}`,
-    );
-    expect(meter.cost).toMatchObject({ trips: 1, written: 0 });
-    expect(meter.cost.read).toBeLessThanOrEqual(most);
-    found.push(...data.map(({ id }) => id));
-    cursor = next;
-  }
-  const place = new Map(ids.map((id, i) => [id, i]));
-  const wanted = ids
-    .map((id, i) => ({ id, at: startedAt[i] ?? 0 }))
-    .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))
-    .slice(0, 2500)
-    .map(({ id }) => id);
-  expect(found.map((id) => place.get(id))).toEqual(wanted.map((id) => place.get(id)));
+describe('pages of at most 1 MiB', () => {
+  const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length;
+  let ids: string[];
+  beforeAll(async () => {
+    await rows('delete from safety_events');
+    const seeds = times(300, (i) => ({
+      startedAt: i,
+      risk: 1 + (i % 2),
+      vehicle: vehicles[i % 10] ?? '',
+    }));
+    ids = await insertRecords('safety_events', us, seeds);
+    // Long enough that a page of 500 would have 5 MB: quotes take twice their bytes as JSON.
+    const groups = JSON.stringify(times(100, (i) => `${i}`.padEnd(100, 'é')));
+    const lengthen = 'update safety_events set vehicle_name = ?1, vehicle_groups = ?2';
+    await rows(lengthen, '"'.repeat(200), groups);
+  });
+
+  it.each([
+    ['all', {}, false],
+    ['newest first', {}, true],
+    ['those that pass a filter', { vehicleIds: vehicles, minEventRisk: ['2'] }, false],
+  ])('have %s, once each', async (_, filters, descending) => {
+    let largest = 0;
+    const DB = through(env.DB, async (run) => {
+      const result = await run();
+      largest = Math.max(largest, JSON.stringify(result).length);
+      return result;
+    });
+    const query = { ...day, limit: ['500'], ...filters };
+    const request = { connectionId: us.connection.id, query, descending };
+    const list = safetyEvents.list;
+    const { items, pages } = await walkPages(readPage, { ...env, DB }, us, list, request);
+    let at = 0;
+    for (const count of pages) {
+      expect(count).toBeGreaterThan(0);
+      expect(bytesOf(items.slice(at, at + count))).toBeLessThanOrEqual(maxPageBytes);
+      at += count;
+    }
+    const expected = ids.filter((_, i) => !('minEventRisk' in filters) || i % 2 === 1);
+    const inOrder = descending ? expected.toReversed() : expected;
+    expect(items).toMatchObject(inOrder.map((id) => ({ id })));
+    expect(largest).toBeLessThanOrEqual(5 * maxPageBytes);
+  });
 });
 
-it.each(['/vehicles', '/safety-events?from=1970-01-01&to=1970-01-02'])(
-  '%s is 400 without a Connection-Id, and for one that is neither an id nor all',
-  async (path) => {
-    const get = (id?: string) => as(us.apiToken, id ? { 'connection-id': id } : {}).get(path);
-    expect(await get()).toMatchObject(invalid('Connection-Id header is required', 'Connection-Id'));
-    for (const id of ['any', `all,${us.connection.id}`, '*'])
-      expect(await get(id)).toMatchObject({
-        ...invalid('Invalid connection id', 'Connection-Id'),
-        errors: [{ field: 'Connection-Id', message: 'must be a UUID or all' }],
-      });
-    expect(await get(' ALL ')).toMatchObject({ status: 200 });
-  },
-);
+it('a Connection-Id is one id, or all in any spelling', async () => {
+  const get = (id: string) => as(us.apiToken, { 'connection-id': id }).get('/vehicles');
+  for (const id of [`all,${us.connection.id}`, '*'])
+    expect(await get(id)).toMatchObject(invalid('Invalid connection id', 'Connection-Id'));
+  expect((await get(' ALL ')).status).toBe(200);
+});
 
 describe('a cursor', () => {
   const position = fc.record({ sort: fc.integer({ min: 0, max: 2e12 }), id: fc.uuid() });

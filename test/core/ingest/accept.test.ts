@@ -1,11 +1,19 @@
 import { type Field, isOmissible } from '#src/core/fleet/lists/field.ts';
 import { recordKinds } from '#src/core/fleet/lists/registry.ts';
 import { acceptRecords } from '#src/core/ingest/accept.ts';
-import { hourMs } from '#src/core/platform/durations.ts';
-import { deliveriesOf } from '#test/support/deliveries.ts';
-import { receiver } from '#test/support/receiver.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
-import { type WebhookOut, webhookBody, worldBefore } from '#test/support/world.ts';
+import {
+  accident,
+  deliveriesOf,
+  driver,
+  hourMs,
+  receiver,
+  register,
+  safetyEvent,
+  trip,
+  vehicle,
+  type WebhookOut,
+  worldBefore,
+} from '#test/support.ts';
 
 const bad: unknown[] = [
   'a\u0000\tb',
@@ -20,7 +28,7 @@ const bad: unknown[] = [
   [[{ latitude: 1 }]],
   [{}, 'x'.repeat(500)],
 ];
-const blank = [null, '', ' \t', '\u0000', '\u200b\u200e'];
+const blank: unknown[] = [null, '', ' \t', '\u0000', '\u200b\u200e'];
 
 /** An example of a kind, which began a moment ago: nobody is notified of an old event. */
 function exampleOf(kind: string): object {
@@ -46,32 +54,27 @@ describe('a bad value of an optional field', () => {
   let hook: WebhookOut;
   beforeAll(async () => {
     receiver();
-    hook = (await us.api.post<WebhookOut>('/webhook', webhookBody(us))).data;
+    hook = await register(us);
     await us.send(...recordKinds.map(({ kind }) => exampleOf(kind)));
   });
 
   it('costs no record, and no notification of an event or an accident', async () => {
-    const sent = [...bad, ...blank].flatMap((value) =>
-      optional.map(([kind, name], i) => ({
-        ...exampleOf(kind),
-        sourceId: `${i} ${value}`,
-        [name]: value,
-      })),
-    );
+    const values = [...bad, ...blank];
+    const sent = optional
+      .flatMap(([kind, name]) => values.map((value) => ({ ...exampleOf(kind), [name]: value })))
+      .map((record, i) => ({ ...record, sourceId: `${i}` }));
     for (let at = 0; at < sent.length; at += 500) {
-      const part = sent
-        .slice(at, at + 500)
-        .map((record, i) => ({ ...record, sourceId: `${at + i}` }));
+      const part = sent.slice(at, at + 500);
       const { data } = await us.send(...part);
       expect(data).toMatchObject({ accepted: part.length, unchanged: 0, rejected: [] });
     }
     const news = sent.filter(
       (record) => 'incidentTypes' in record || 'notificationLevel' in record,
     );
-    const falseAlarms = ['dismissed', 'withdrawn'].flatMap(() =>
-      bad.filter((value) => value === true),
-    );
-    expect(await deliveriesOf(hook.id)).toHaveLength(news.length - falseAlarms.length + 2);
+    const falseAlarms = ['dismissed: true', 'withdrawn: true'];
+    const examples = ['safetyEvent', 'accident'];
+    const notified = news.length - falseAlarms.length + examples.length;
+    expect(await deliveriesOf(hook.id)).toHaveLength(notified);
   });
 
   it.each(optional)('of a %s: a warning names %s, unless it is blank', (kind, name, field) => {
@@ -79,12 +82,10 @@ describe('a bad value of an optional field', () => {
       const { warnings } = acceptRecords([{ ...exampleOf(kind), [name]: value }]);
       return new Set(warnings.map(({ field }) => field.split('.')[0]));
     };
-    for (const value of bad)
-      expect([value, ...named(value)]).toEqual([
-        value,
-        ...(isGood(name, field, value) ? [] : [name]),
-      ]);
-    for (const value of blank) expect([value, ...named(value)]).toEqual([value]);
+    for (const value of [...bad, ...blank]) {
+      const isFine = blank.includes(value as string) || isGood(name, field, value);
+      expect([value, ...named(value)]).toEqual([value, ...(isFine ? [] : [name])]);
+    }
   });
 });
 
@@ -94,12 +95,25 @@ it.each(required)('a %s without a usable %s is refused by name', (kind, name, fi
     const { accepted, rejected } = acceptRecords([{ ...exampleOf(kind), [name]: value }]);
     const isText = (field.holds === 'text' || field.holds === 'uuid') && typeof value === 'number';
     if (isText && Number.isSafeInteger(value)) expect(accepted).toHaveLength(1);
-    else
-      expect([value, rejected]).toMatchObject([
-        value,
-        [{ message: expect.stringContaining(name) }],
-      ]);
+    else {
+      const isAbsent = blank.includes(value) || value === undefined;
+      const message = isAbsent ? `${name} is required` : expect.stringContaining(name);
+      expect([value, rejected[0]?.message]).toEqual([value, message]);
+    }
   }
+});
+
+it('a refused record is named by its sourceId, in whole characters', () => {
+  const { rejected } = acceptRecords([{ sourceId: 'a\ud800' }, { sourceId: 7 }, 'record']);
+  expect(rejected.map(({ sourceId }) => sourceId)).toEqual(['a\ufffd', null, null]);
+});
+
+it('a field is refused for one reason, the first', () => {
+  const { rejected } = acceptRecords([trip({ sourceId: '-', startedAt: '2026-02-30T00:00:00Z' })]);
+  expect(rejected.map(({ message }) => message)).toEqual([
+    'sourceId must not be a placeholder or a rounded number; ' +
+      'startedAt must be a time that exists, from 1970 to 9999 in UTC',
+  ]);
 });
 
 const place = { latitude: 40.2, longitude: -77.1 };
@@ -107,210 +121,121 @@ const at = '2026-11-20T20:00:00Z';
 const ms = Date.parse(at);
 const long = 'é'.repeat(300);
 const wide = 'é'.repeat(100);
-const ending = (more: object) => trip({ endLocation: { ...place, ...more } });
-const lastSeen = { ...place, address: long, timestamp: at, speedKph: -1 };
 const drive = (more: object) => trip({ startedAt: at, endedAt: '2026-11-20T21:00:00Z', ...more });
-const mailed = safetyEvent({ recipients: ['n/a', ' ann@example.com\n'] });
 
-it.each<[what: string, record: object, kept: object, warning?: string]>([
-  ['a name with a tab and a NUL', vehicle({ name: 'Truck\t7\u0000' }), { name: 'Truck 7' }, 'name'],
-  ['a name of too many bytes', vehicle({ name: long }), { name: wide }, 'name'],
-  ['a name of emoji', vehicle({ name: '🚚'.repeat(60) }), { name: '🚚'.repeat(50) }, 'name'],
-  ['a name that is too long', driver({ name: long }), { name: long.slice(0, 200) }, 'name'],
-  ['a number as sourceId', vehicle({ sourceId: 42 }), { sourceId: '42' }, 'sourceId'],
-  ['a plate with blanks', vehicle({ licensePlate: ' AB 1 ' }), { licensePlate: 'AB 1' }],
-  [
-    'a plate that is too long',
-    vehicle({ licensePlate: long }),
-    { licensePlate: undefined },
-    'licensePlate',
-  ],
-  ['a VIN with NULs', vehicle({ vin: '1FUJ\u0000\u0000' }), { vin: '1FUJ' }, 'vin'],
-  [
-    'an id with characters that nobody sees',
-    vehicle({ sourceId: '\u200b7\u200e\ufeff' }),
-    { sourceId: '7' },
-  ],
-  ['a reference like that', trip({ vehicle: 'truck\u00ad-1\u200b' }), { vehicle: 'truck-1' }],
-  ['a plate like that', vehicle({ licensePlate: 'AB\u200d 1' }), { licensePlate: 'AB 1' }],
-  ['a name of nothing', vehicle({ name: '(null)' }), { name: undefined }, 'name'],
-  [
-    'a plate of nothing',
-    vehicle({ licensePlate: '#N/A' }),
-    { licensePlate: undefined },
-    'licensePlate',
-  ],
-  ['a driver of nothing', trip({ driver: 'NaN' }), { driver: undefined }, 'driver'],
-  ['a rounded number', driver({ phone: '4.91512E+11' }), { phone: undefined }, 'phone'],
-  [
-    'a kind in another spelling',
-    { ...safetyEvent(), kind: 'Safety_Event' },
-    { kind: 'safetyEvent' },
-    'kind',
-  ],
-  [
-    'a comma of decimals',
-    accident({ accelerationG: '-3,25' }),
-    { accelerationG: 3.25 },
-    'accelerationG',
-  ],
-  [
-    'decimals that could be thousands elsewhere',
-    ending({ latitude: '40,213' }),
-    { endLocation: { ...place, latitude: 40.213 } },
-    'endLocation.latitude',
-  ],
-  ['a year with a comma', vehicle({ year: '2,024' }), { year: 2024 }, 'year'],
-  [
-    'what can be thousands',
-    vehicle({ odometerKm: '184,220' }),
-    { odometerKm: undefined },
-    'odometerKm',
-  ],
-  ['an exponent', accident({ maxSpeedKph: '8.8e1' }), { maxSpeedKph: 88 }, 'maxSpeedKph'],
-  ['a yes', accident({ dismissed: 'Yes' }), { dismissed: true }, 'dismissed'],
-  ['a time of Java', trip({ startedAt: '2026-11-20T20:00Z' }), { startedAt: ms }, 'startedAt'],
-  ['seconds since 1970', trip({ startedAt: ms / 1000 }), { startedAt: ms }, 'startedAt'],
-  [
-    'a time of Postgres',
-    vehicle({ lastLocation: { ...place, timestamp: '2026-11-20 20:00:00+00' } }),
-    { lastLocation: { ...place, timestamp: '2026-11-20T20:00:00.000Z' } },
-    'lastLocation.timestamp',
-  ],
-  ['metres for kilometres', drive({ distanceKm: 42_700 }), { distanceKm: null }, 'distanceKm'],
-  ['a fast drive', drive({ distanceKm: 250 }), { distanceKm: 250 }],
-  ['a distance in no time', drive({ endedAt: at, distanceKm: 4 }), { distanceKm: 4 }],
+/** What accepting a record makes of a field, and which fields it warns of. */
+function taken(make: Make, field: string, value: unknown) {
+  const { accepted, warnings } = acceptRecords([make({ [field]: value })]);
+  const record = accepted[0]?.record as { [field: string]: unknown } | undefined;
+  return [record?.[field] ?? undefined, warnings.map((warning) => warning.field)];
+}
+type Make = (changes: object) => object;
+
+it.each<[what: string, Make, field: string, value: unknown, named?: string]>([
+  ['a plate that is too long', vehicle, 'licensePlate', long],
+  ['a driver of nothing', trip, 'driver', 'NaN'],
+  ['a rounded number', driver, 'phone', '4.91512E+11'],
+  ['what can be thousands', vehicle, 'odometerKm', '184,220'],
+  ['metres for kilometres', drive, 'distanceKm', 42_700],
   [
     'metres in a time without an end',
-    trip({ durationSeconds: 3600, distanceKm: 42_700 }),
-    { distanceKm: null },
+    (more) => trip({ durationSeconds: 3600, ...more }),
     'distanceKm',
+    42_700,
   ],
-  ['a distance of no time', trip({ distanceKm: 42_700 }), { distanceKm: 42_700 }],
+  ['milliseconds for seconds', drive, 'durationSeconds', 3_600_000],
+  ['a VIN that is too long', vehicle, 'vin', 'X'.repeat(41)],
+  ['an old year', vehicle, 'year', 1899],
+  ['half a year', vehicle, 'year', 2020.5],
+  ['an unknown status', vehicle, 'status', 'parked'],
+  ['a place without its time', vehicle, 'lastLocation', place, 'lastLocation.timestamp'],
+  ['a latitude of 91', trip, 'endLocation', { ...place, latitude: 91 }, 'endLocation.latitude'],
+  ['the position 0, 0', trip, 'endLocation', { latitude: 0, longitude: 0 }],
+  ['an end before the start', trip, 'endedAt', '2026-11-20T18:00:00Z'],
+  ['a version of tomorrow', trip, 'sourceUpdatedAt', '2126-01-01T00:00:00Z'],
+  ['a distance of -1', trip, 'distanceKm', -1],
+  ['a report over http', accident, 'reportUrl', 'http://a.example/1'],
+  ['a million groups', vehicle, 'groups', Array(300_000).fill({})],
+  ['types in an object', safetyEvent, 'incidentTypes', { type: 'crash' }],
+  ['recipients without a good one', safetyEvent, 'recipients', ['n/a', '']],
+])('%s is dropped with a warning', (_, make, field, value, named = field) => {
+  expect(taken(make, field, value)).toEqual([undefined, [named]]);
+});
+
+it.each<[what: string, Make, field: string, value: unknown, kept: unknown, named?: string]>([
+  ['a name with a tab and a NUL', vehicle, 'name', 'Truck\t7\u0000', 'Truck 7'],
+  ['a name of too many bytes', vehicle, 'name', long, wide],
+  ['a name of emoji', vehicle, 'name', '🚚'.repeat(60), '🚚'.repeat(50)],
+  ['a name that is too long', driver, 'name', long, long.slice(0, 200)],
+  ['a number as sourceId', vehicle, 'sourceId', 42, '42'],
+  ['a VIN with NULs', vehicle, 'vin', '1FUJ\u0000\u0000', '1FUJ'],
+  ['a kind in another spelling', safetyEvent, 'kind', 'Safety_Event', 'safetyEvent'],
+  ['a comma of decimals', accident, 'accelerationG', '-3,25', 3.25],
   [
-    'milliseconds for seconds',
-    drive({ durationSeconds: 3_600_000 }),
-    { durationSeconds: null },
-    'durationSeconds',
-  ],
-  ['a duration', drive({ durationSeconds: 3600 }), { durationSeconds: 3600 }],
-  ['a VIN that is too long', vehicle({ vin: 'X'.repeat(41) }), { vin: undefined }, 'vin'],
-  ['an old year', vehicle({ year: 1899 }), { year: undefined }, 'year'],
-  ['half a year', vehicle({ year: 2020.5 }), { year: undefined }, 'year'],
-  ['a year as text', vehicle({ year: ' 2024 ' }), { year: 2024 }, 'year'],
-  ['an unknown status', vehicle({ status: 'parked' }), { status: undefined }, 'status'],
-  ['a status in words', driver({ status: 'Inactive' }), { status: 0 }, 'status'],
-  ['a blank group', vehicle({ groups: ['North', ''] }), { groups: ['North'] }],
-  [
-    'a group that is none',
-    vehicle({ groups: ['North', {}, 7] }),
-    { groups: ['North', '7'] },
-    'groups',
-  ],
-  ['a group not in a list', vehicle({ groups: 'North' }), { groups: ['North'] }, 'groups'],
-  [
-    'too many groups',
-    vehicle({ groups: Array(30).fill('a') }),
-    { groups: Array(20).fill('a') },
-    'groups',
-  ],
-  ['long groups', vehicle({ groups: [wide, 'é'.repeat(47), 'b'] }), { groups: [wide] }, 'groups'],
-  ['a million groups', vehicle({ groups: Array(300_000).fill({}) }), { groups: [] }, 'groups'],
-  [
-    'a place with a long address',
-    vehicle({ lastLocation: lastSeen }),
-    {
-      lastLocation: {
-        ...place,
-        address: long.slice(0, 200),
-        timestamp: '2026-11-20T20:00:00.000Z',
-      },
-    },
-    'lastLocation.address',
-  ],
-  [
-    'no time',
-    vehicle({ lastLocation: place }),
-    { lastLocation: undefined },
-    'lastLocation.timestamp',
-  ],
-  [
-    'a latitude of 91',
-    ending({ latitude: 91 }),
-    { endLocation: undefined },
+    'decimals that could be thousands elsewhere',
+    trip,
+    'endLocation',
+    { ...place, latitude: '40,213' },
+    { ...place, latitude: 40.213 },
     'endLocation.latitude',
   ],
-  ['a place as text', ending({ latitude: '40.2' }), { endLocation: place }, 'endLocation.latitude'],
-  ['a place without address', ending({ address: '' }), { endLocation: place }],
+  ['a year with a comma', vehicle, 'year', '2,024', 2024],
+  ['an exponent', accident, 'maxSpeedKph', '8.8e1', 88],
+  ['a yes', accident, 'dismissed', 'Yes', true],
+  ['a time of Java', trip, 'startedAt', '2026-11-20T20:00Z', ms],
   [
-    'the position 0, 0',
-    ending({ latitude: 0, longitude: 0 }),
-    { endLocation: undefined },
-    'endLocation',
+    'a time of Postgres, and a long address',
+    vehicle,
+    'lastLocation',
+    { ...place, address: long, timestamp: '2026-11-20 20:00:00+00' },
+    { ...place, address: long.slice(0, 200), timestamp: '2026-11-20T20:00:00.000Z' },
+    'lastLocation.address lastLocation.timestamp',
+  ],
+  ['a status in words', driver, 'status', 'Inactive', 0],
+  ['a group that is none', vehicle, 'groups', ['North', {}, 7], ['North', '7']],
+  ['a group not in a list', vehicle, 'groups', 'North', ['North']],
+  ['too many groups', vehicle, 'groups', Array(30).fill('a'), Array(20).fill('a')],
+  ['long groups', vehicle, 'groups', [wide, 'é'.repeat(47), 'b'], [wide]],
+  ['one type', safetyEvent, 'incidentTypes', 'crash', ['crash']],
+  [
+    'an odd recipient',
+    safetyEvent,
+    'recipients',
+    ['n/a', ' ann@example.com\n'],
+    ['ann@example.com'],
   ],
   [
-    'an end before the start',
-    trip({ endedAt: '2026-11-20T18:00:00Z' }),
-    { endedAt: null },
-    'endedAt',
+    'files that were taken at no time',
+    accident,
+    'evidence',
+    [1, 2].map((n) => ({ kind: 'photo', url: `https://a.example/${n}`, takenAt: 'then' })),
+    [1, 2].map((n) => ({ kind: 'photo', url: `https://a.example/${n}` })),
+    'evidence.takenAt',
   ],
-  [
-    'a version of tomorrow',
-    trip({ sourceUpdatedAt: '2126-01-01T00:00:00Z' }),
-    { sourceUpdatedAt: undefined },
-    'sourceUpdatedAt',
-  ],
-  ['a distance of -1', trip({ distanceKm: -1 }), { distanceKm: undefined }, 'distanceKm'],
-  [
-    'an ISO 8601 offset',
-    trip({ startedAt: '2026-11-20T15:00:00-0500' }),
-    { startedAt: ms },
-    'startedAt',
-  ],
-  [
-    'a blank in a time',
-    accident({ eventTime: '2026-11-20 20:00:00+00' }),
-    { eventTime: ms },
-    'eventTime',
-  ],
-  [
-    'an empty driver',
-    safetyEvent({ driver: '', endedAt: '' }),
-    { driver: undefined, endedAt: undefined },
-  ],
-  ['no incident types', safetyEvent({ incidentTypes: undefined }), { incidentTypes: undefined }],
-  [
-    'one type',
-    safetyEvent({ incidentTypes: 'crash' }),
-    { incidentTypes: ['crash'] },
-    'incidentTypes',
-  ],
-  ['an odd recipient', mailed, { recipients: ['ann@example.com'] }, 'recipients'],
-  ['an email address that is none', driver({ email: 'n/a' }), { email: undefined }, 'email'],
-  ['a severity in another case', accident({ severity: 'High' }), { severity: 'high' }, 'severity'],
-  [
-    'a negative acceleration',
-    accident({ accelerationG: -3.9 }),
-    { accelerationG: 3.9 },
-    'accelerationG',
-  ],
-  ['a truth as text', accident({ dismissed: 'True' }), { dismissed: true }, 'dismissed'],
-  [
-    'a report over http',
-    accident({ reportUrl: 'http://a.example/1' }),
-    { reportUrl: undefined },
-    'reportUrl',
-  ],
-  [
-    'a level as text',
-    accident({ notificationLevel: '2' }),
-    { notificationLevel: 2 },
-    'notificationLevel',
-  ],
-])('%s is kept as far as it can be used', (_, record, kept, warning) => {
-  const { accepted, warnings } = acceptRecords([record]);
-  expect(accepted[0]?.record).toMatchObject(kept);
-  expect(warnings[0]?.field).toBe(warning);
+  ['a severity in another case', accident, 'severity', 'High', 'high'],
+  ['a level as text', accident, 'notificationLevel', '2', 2],
+])(
+  '%s is kept as far as it can be used, with a warning',
+  (_, make, field, value, kept, named = field) => {
+    expect(taken(make, field, value)).toEqual([kept, named.split(' ')]);
+  },
+);
+
+it.each<[what: string, Make, field: string, value: unknown, kept?: unknown]>([
+  ['a plate with blanks', vehicle, 'licensePlate', ' AB 1 ', 'AB 1'],
+  ['an id with characters that nobody sees', vehicle, 'sourceId', '\u200b7\u200e\ufeff', '7'],
+  ['a reference like that', trip, 'vehicle', 'truck\u00ad-1\u200b', 'truck-1'],
+  ['a fast drive', drive, 'distanceKm', 250],
+  ['a distance in no time', (more) => drive({ endedAt: at, ...more }), 'distanceKm', 4],
+  ['a distance of no time', trip, 'distanceKm', 42_700],
+  ['a blank group', vehicle, 'groups', ['North', ''], ['North']],
+  ['blank groups', vehicle, 'groups', ['', null], []],
+  ['a place without address', trip, 'endLocation', { ...place, address: '' }, place],
+  ['an empty driver', safetyEvent, 'driver', '', undefined],
+  ['an empty end', safetyEvent, 'endedAt', '', undefined],
+  ['no incident types', safetyEvent, 'incidentTypes', undefined],
+])('%s is taken without a warning', (...[, make, field, value, ...kept]) => {
+  expect(taken(make, field, value)).toEqual([kept.length ? kept[0] : value, []]);
 });
 
 it('an accident is refused for the VIN that it has, if that cannot be used', () => {
@@ -326,24 +251,21 @@ it('a warning says what was wrong and what became of the value, and never quotes
     driver({ email: 'secret', phone: 'secret\u0000', licenseNumber: { secret: 1 } }),
     { kind: 'nothing' },
   ]);
-  expect(warnings).toEqual([
-    {
-      index: 0,
-      field: 'email',
-      message: 'must be an email address; its value was dropped',
-      severity: 'dropped',
-    },
-    {
-      index: 0,
-      field: 'phone',
-      message: 'must not contain control characters; its value was corrected',
-      severity: 'corrected',
-    },
-    {
-      index: 0,
-      field: 'licenseNumber',
-      message: 'must be a string; its value was dropped',
-      severity: 'dropped',
-    },
+  const said = [
+    ['email', 'must be an email address; its value was dropped', 'dropped'],
+    ['phone', 'must not contain control characters; its value was corrected', 'corrected'],
+    ['licenseNumber', 'must be a string; its value was dropped', 'dropped'],
+  ];
+  expect(warnings).toEqual(
+    said.map(([field, message, severity]) => ({ index: 0, field, message, severity })),
+  );
+});
+
+it('a value that is lost in a file of an accident was dropped, although the file is kept', () => {
+  const file = { kind: 'photo', url: 'https://a.example/1', takenAt: 'then', camera: 5 };
+  const { warnings } = acceptRecords([accident({ evidence: [file] })]);
+  expect(warnings.map(({ field, severity }) => [field, severity])).toEqual([
+    ['evidence.takenAt', 'dropped'],
+    ['evidence.camera', 'corrected'],
   ]);
 });

@@ -1,10 +1,15 @@
-import { env } from 'cloudflare:workers';
-import { deliveriesOf, makeDue, settled, unattempted } from '#test/support/deliveries.ts';
-import { safetyEvent, vehicle } from '#test/support/records.ts';
-import { story } from '#test/support/story.ts';
-import type { WebhookOut } from '#test/support/world.ts';
+import {
+  deliveriesOf,
+  makeDue,
+  safetyEvent,
+  settled,
+  story,
+  unattempted,
+  vehicle,
+  type WebhookOut,
+} from '#test/support.ts';
 
-const { us, heard, register } = story();
+const { us, heard, register, work } = story();
 let hook: WebhookOut;
 beforeEach(async () => {
   hook = await register();
@@ -35,7 +40,7 @@ describe('an event that its provider withdraws', () => {
     await unattempted(hook.id, () => us.send(safetyEvent()));
     await us.send(withdrawn(more));
     await makeDue(hook.id);
-    await env.DELIVERIES.send({ accountId: us.accountId, webhookId: hook.id, worker: 1 });
+    await work(hook.id);
     expect(await settled(hook.id)).toMatchObject([{ status: 'cancelled' }]);
     expect(heard.got).toEqual([]);
   });

@@ -8,6 +8,7 @@ import {
   Timestamp,
   timestamp,
 } from '#src/core/platform/fields.ts';
+import { times } from '#test/support/records.ts';
 
 describe('a body', () => {
   const Body = v.object({
@@ -28,29 +29,20 @@ describe('a body', () => {
     }
   };
 
-  it('has optional properties that are null or empty as if they were absent', () => {
-    const least = { name: 'a', externalId: null };
-    const empty = fc.constantFrom<unknown>(null, '', undefined);
-    const body = fc.record({
-      notify: empty,
-      groups: fc.oneof(empty, fc.constant([])),
-      headers: empty,
-      externalId: fc.constantFrom(null, ''),
-    });
-    fc.assert(
-      fc.property(body, (some) => {
-        expect(parse(Body, { ...least, ...some })).toEqual({ ...least, notify: true });
-      }),
-    );
-    for (const nothing of [null, ''])
-      expect(parse(Body, { ...least, filters: nothing })).toEqual({
-        ...least,
-        notify: true,
-        filters: null,
-      });
-    expect(parse(Body, { ...least, filters: { risk: null }, headers: {} })).toEqual({
-      ...{ ...least, notify: true, filters: {}, headers: {} },
-    });
+  const least = { name: 'a', externalId: null };
+  it.each<[some: object, more?: object]>([
+    ...[null, '', undefined].map((nothing): [object] => [
+      { notify: nothing, groups: nothing, headers: nothing },
+    ]),
+    [{ groups: [], externalId: '' }],
+    [{ filters: null }, { filters: null }],
+    [{ filters: '' }, { filters: null }],
+    [
+      { filters: { risk: null }, headers: {} },
+      { filters: {}, headers: {} },
+    ],
+  ])('has optional properties that are null or empty as if they were absent: %j', (some, more) => {
+    expect(parse(Body, { ...least, ...some })).toEqual({ ...least, notify: true, ...more });
   });
 
   it.each([
@@ -58,7 +50,6 @@ describe('a body', () => {
     [{ filters: [] }, 'filters', 'must be an object'],
     [{ filters: { Risk: 5 } }, 'filters.Risk', 'is not a property here, did you mean risk?'],
     [{ notfy: false }, 'notfy', 'is not a property here, did you mean notify?'],
-    [{ ntoify: false }, 'ntoify', 'is not a property here, did you mean notify?'],
     [{ colour: 'red' }, 'colour', /^is not a property here; known are name, notify, groups, /],
     [JSON.parse('{"__proto__": 1}'), '__proto__', /^is not a property here; known are /],
     [{ constructor: 1 }, 'constructor', /^is not a property here; known are /],
@@ -74,20 +65,15 @@ describe('a body', () => {
   });
 
   it('is refused with at most twenty errors, however many names it has', () => {
-    const names = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`name${i}`, 1]));
+    const names = Object.fromEntries(times(50_000, (i) => [`name${i}`, 1]));
     expect(refusedWith(names)).toHaveLength(20);
   });
 });
 
 describe('printable text', () => {
   it.each([
-    'Truck 7',
-    'Müller & Söhne <Nord>',
-    'שלום\u200F',
-    '渋谷 7',
-    '👩\u200D🚒',
-    'a\u00A0b',
-    '',
+    ...['Truck 7', 'Müller & Söhne <Nord>', 'שלום\u200F', '渋谷 7', 'Żółw – “North”'],
+    ...['👩\u200D🚒', 'a\u00A0b', ''],
   ])('is %j', (text) => {
     expect(isPrintable(text)).toBe(true);
   });
@@ -105,8 +91,8 @@ describe('printable text', () => {
   });
 
   it.each([
-    ...['\u202A', '\u202B', '\u202C', '\u202D', '\u202E', '\u2066', '\u2067', '\u2068', '\u2069'],
-    ...['\u2028', '\u2029', '\uD800', '\uDC00'],
+    ...'\u202A\u202B\u202C\u202D\u202E\u2066\u2067\u2068\u2069\u2028\u2029',
+    ...['\uD800', '\uDC00'],
   ])('turns no direction, breaks no line and is whole: %j', (character) => {
     expect(isPrintable(`exe${character}fdp`)).toBe(false);
   });
@@ -114,7 +100,6 @@ describe('printable text', () => {
 
 describe('a time', () => {
   const read = (text: string) => v.safeParse(Timestamp, text);
-  const two = (n: number) => String(n).padStart(2, '0');
 
   it.each([
     ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
@@ -131,34 +116,14 @@ describe('a time', () => {
   });
 
   it.each([
-    ...['9999-12-31T23:59:59-00:01', '1970-01-01T00:00:00+00:01', '0070-01-01T00:00:00Z'],
-    ...[
-      '2026-02-29T00:00:00Z',
-      '2026-11-20T24:00:00Z',
-      '2026-13-10T00:00:00Z',
-      '2026-11-00T00:00:00Z',
-    ],
-    ...['2026-11-20T20:60:00Z', '2026-11-20T20:00:60Z', '2026-11-20T20:00:00+24:00'],
-    ...['2026-11-20T20:00Z', '2026-11-20T20:00:00', '2026-11-20 20:00:00Z', '2026-11-20', ''],
-    ...['2026-11-20T20:00:00.Z', '2026-11-20T20:00:00Z\n', '٢٠٢٦-11-20T20:00:00Z'],
+    ...'9999-12-31T23:59:59-00:01 1970-01-01T00:00:00+00:01 0070-01-01T00:00:00Z'.split(' '),
+    ...'2026-02-29T00:00:00Z 2026-13-10T00:00:00Z 2026-11-00T00:00:00Z'.split(' '),
+    ...'2026-11-20T24:00:00Z 2026-11-20T20:60:00Z 2026-11-20T20:00:60Z'.split(' '),
+    ...'2026-11-20T20:00:00+24:00 2026-11-20T20:00Z 2026-11-20T20:00:00 2026-11-20'.split(' '),
+    ...'2026-11-20T20:00:00.Z 2026-11-20T20:00:00Z\n ٢٠٢٦-11-20T20:00:00Z'.split(' '),
+    ...['', '2026-11-20 20:00:00Z'],
   ])('%j does not exist', (text) => {
     expect(read(text).success).toBe(false);
-  });
-
-  it('keeps its moment through any offset, or is refused for leaving 1970 to 9999', () => {
-    const moment = fc.integer({ min: -86_400_000, max: Date.UTC(9999, 11, 31) + 2 * 86_400_000 });
-    fc.assert(
-      fc.property(moment, fc.integer({ min: -1439, max: 1439 }), (ms, offset) => {
-        const local = new Date(ms + offset * 60_000).toISOString();
-        fc.pre(!local.startsWith('+'));
-        const size = Math.abs(offset);
-        const zone = `${offset < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
-        const result = read(local.replace('Z', zone));
-        const exists = ms >= 0 && ms < Date.UTC(9999, 11, 31) + 86_400_000;
-        expect(result.success ? result.output : undefined).toBe(exists ? ms : undefined);
-      }),
-      { numRuns: 1000 },
-    );
   });
 
   it('is refused, never misread, whatever text it is', () => {
@@ -188,34 +153,21 @@ describe('an email address', () => {
     ['  ann@example.com\n', 'ann@example.com'],
     ["Pat.O'Brien@example.com"],
     ['r&d!=x#$%*+/?^_`{|}~-@example.com'],
-    ['1@2.co'],
-    ['ann@a--b.com'],
-    ['ann@xn--mnchen-3ya.de'],
     ['ann@münchen.de', 'ann@xn--mnchen-3ya.de'],
     ['ann@Post.МОСКВА.рф', 'ann@post.xn--80adxhks.xn--p1ai'],
-    ['ann@例え.テスト', 'ann@xn--r8jz45g.xn--zckzah'],
     ['ann@fleet.xn--p1ai'],
-    ['ann@a.b.c.museum'],
     [`${'a'.repeat(64)}@${label}.${label}.${label}.${'b'.repeat(61)}`],
   ])('%j is one', (text, expected = text) => {
     expect(read(text)).toMatchObject({ success: true, output: expected });
   });
 
   it.each([
-    ...'n/a ann @ ann@ @example.com ann@@example.com a@b@example.com ann@example ann@localhost'.split(
-      ' ',
-    ),
-    ...'ann@127.0.0.1 ann@[127.0.0.1] ann@example.c ann@1.23 ann@-a.com ann@a-.com ann@a..com'.split(
-      ' ',
-    ),
-    ...'ann@.com ann@a.com. ann@a_b.com .ann@a.com ann.@a.com a..b@a.com ann@a.com,b@a.com'.split(
-      ' ',
-    ),
-    ...'mailto:ann@a.com änn@a.com ann@ä/b.com ann@ä:80 ann@ä?.com ann@ä#.com ann@x@ä.com ann@ä'.split(
-      ' ',
-    ),
-    ...['', ' ', 'a b@a.com', '"a b"@a.com', 'Ann <ann@a.com>', 'ann@ä\\.com', 'ann@ä %.com'],
-    ...['ann@a.com\u0000', 'a\nb@a.com', 'ann@a.com\r\nBcc: b@a.com', `ann@${label}a.com`],
+    ...'ann @example.com ann@@example.com a@b@example.com ann@localhost'.split(' '),
+    ...'ann@127.0.0.1 ann@[127.0.0.1] ann@example.c ann@1.23 ann@-a.com ann@a-.com'.split(' '),
+    ...'ann@a..com ann@a.com. ann@a_b.com .ann@a.com ann.@a.com a..b@a.com'.split(' '),
+    ...'ann@a.com,b@a.com mailto:ann@a.com änn@a.com ann@ä/b.com ann@ä:80'.split(' '),
+    ...['', 'a b@a.com', '"a b"@a.com', 'Ann <ann@a.com>', 'ann@ä\\.com', 'ann@ä %.com'],
+    ...['ann@a.com\u0000', 'ann@a.com\r\nBcc: b@a.com', `ann@${label}a.com`],
     ...[`${'a'.repeat(65)}@a.com`, `a@${'a.'.repeat(130)}com`, `a@${'ä'.repeat(63)}.com`],
     'a'.repeat(100_000),
   ])('%j is none', (text) => {

@@ -33,7 +33,7 @@ export type Fleet = {
   erasedDrivers: readonly string[];
 };
 
-export type Decision = {
+type Decision = {
   /** The accident then: `before` itself if the record changes nothing. */
   after: Accident;
   /** The level to notify of, if any. */
@@ -106,12 +106,17 @@ const isOlder = (before: Accident | undefined, { sourceUpdatedAt }: AccidentReco
   sourceUpdatedAt != null &&
   sourceUpdatedAt < before.sourceUpdatedAt;
 
-/** Whether what is known is newer: if the versions have no times, a higher level is. */
+/** Whether the record is newer than every version that is known. */
+const isNewer = (before: Accident, { sourceUpdatedAt }: AccidentRecord): boolean =>
+  before.sourceUpdatedAt != null &&
+  sourceUpdatedAt != null &&
+  sourceUpdatedAt > before.sourceUpdatedAt;
+
+/** Whether what is known is newer: if the versions do not say, a higher level is. */
 function isBehind(before: Accident | undefined, record: AccidentRecord): boolean {
   if (!before) return false;
-  return before.sourceUpdatedAt == null || record.sourceUpdatedAt == null
-    ? record.notificationLevel < before.notificationLevel
-    : isOlder(before, record);
+  const isLower = record.notificationLevel < before.notificationLevel;
+  return isOlder(before, record) || (isLower && !isNewer(before, record));
 }
 
 /** Whether the record is of the highest level, in its newest version. */
@@ -128,11 +133,7 @@ function isDismissed(before: Accident | undefined, record: AccidentRecord): bool
   if (isOlder(before, record)) return before.dismissed;
   if (record.dismissed) return true;
   const isLaterLevel = record.notificationLevel > before.notificationLevel;
-  const isNewer =
-    before.sourceUpdatedAt != null &&
-    record.sourceUpdatedAt != null &&
-    record.sourceUpdatedAt > before.sourceUpdatedAt;
-  return before.dismissed && !isLaterLevel && !isNewer;
+  return before.dismissed && !isLaterLevel && !isNewer(before, record);
 }
 
 /**

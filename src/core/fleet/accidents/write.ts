@@ -1,9 +1,9 @@
-import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
-import type { Database } from '../../platform/db/database.ts';
+import { and, eq, exists, isNotNull, isNull, type SQL, sql } from 'drizzle-orm';
+import { type Database, refuseUnless } from '../../platform/db/database.ts';
 import { asCaller, type Caller } from '../../platform/db/guard.ts';
 import { accidents } from '../../platform/db/schema/fleet.ts';
 import { timestamp } from '../../platform/fields.ts';
-import { type ChangeSource, ifChanged, recordChange } from '../record-changes.ts';
+import { type ChangeSource, recordChange } from '../record-changes.ts';
 
 /** The statements that record new evidence of an accident as a change. A report that this link leads to is at `page` from now on. */
 export const noteEvidence = (
@@ -45,7 +45,7 @@ export type Handled = {
 
 /**
  * Handles an accident in a user's name: its state, whom of the account, who `isPerson`, it is assigned to, and the note, as one
- * change. Returns false if somebody has done so already, or the person is not of the account.
+ * change. @throws Refusal: invalid, if somebody has done so already, or the person is not of the account
  */
 export async function handleAccident(
   env: Env,
@@ -53,7 +53,7 @@ export async function handleAccident(
   { eventId, connectionId }: { eventId: string; connectionId: string },
   { does, by, standing, assignedTo: to, note }: Handled,
   isPerson: (db: Database, accountId: string, email: string) => SQL,
-): Promise<boolean> {
+): Promise<void> {
   const now = Date.now();
   const { accountId } = caller;
   const source = { accountId, connectionId, now };
@@ -69,25 +69,33 @@ export async function handleAccident(
     close: [{ closed: handled }, isNull(closed)] as const,
     reopen: [{ closed: null }, isNotNull(closed)] as const,
   }[does];
-  const { handling } = await asCaller(env, caller, (db) => ({
-    handling: db
-      .update(accidents)
-      .set({
-        ...changes,
-        ...(to !== undefined && { assignedTo: to }),
-        ...(note !== undefined && { note }),
-        updatedAt: now,
-      })
-      .where(
-        and(
-          eq(accidents.id, eventId),
-          eq(accidents.accountId, accountId),
-          eq(accidents.connectionId, connectionId),
-          isFree,
-          to ? isPerson(db, accountId, to) : undefined,
-        ),
+  await asCaller(env, caller, (db) => {
+    const which = and(
+      eq(accidents.id, eventId),
+      eq(accidents.accountId, accountId),
+      eq(accidents.connectionId, connectionId),
+      isFree,
+      to ? isPerson(db, accountId, to) : undefined,
+    );
+    return [
+      refuseUnless(
+        db,
+        exists(db.select({ id: accidents.id }).from(accidents).where(which)),
+        unchanged,
       ),
-    change: recordChange(db, source, 'changed', 'accident', ifChanged(eventId)),
-  }));
-  return handling.meta.changes > 0;
+      db
+        .update(accidents)
+        .set({
+          ...changes,
+          ...(to !== undefined && { assignedTo: to }),
+          ...(note !== undefined && { note }),
+          updatedAt: now,
+        })
+        .where(which),
+      recordChange(db, source, 'changed', 'accident', [eventId]),
+    ];
+  });
 }
+
+const unchanged =
+  'Nothing was changed: somebody else has done it already, or the person is not of your account.';

@@ -12,7 +12,7 @@ export const means = (types: IncidentType | IncidentType[], raise = 0): Meaning 
 /** The meaning of a label that is no incident. */
 export const noIncident: Meaning = { types: [], raise: 0 };
 
-/** The labels of each provider, as it spells them, but for names of incident types. */
+/** The labels of each provider, as it spells them, but for names of incident types and what others have alike. */
 export const providerWords: { [provider: string]: { [word: string]: Meaning } } = {
   samsara: {
     Acceleration: means('Harsh Acceleration'),
@@ -34,9 +34,12 @@ export const providerWords: { [provider: string]: { [word: string]: Meaning } } 
     MobileUsage: means('Phone Usage'),
     GenericDistraction: means('Distraction'),
     EdgeDistractedDriving: means('Distraction'),
+    LateResponse: means('Distraction', -1),
+    BluetoothHeadset: means('Phone Usage', -2),
     Drowsy: means('Drowsiness'),
     Drinking: means('Eating Or Drinking'),
     Eating: means('Eating Or Drinking'),
+    EatingDrinking: means('Eating Or Drinking'),
     NoSeatbelt: means('Seat Belt Violation'),
     ObstructedCamera: means('Camera Obstruction'),
     RanRedLight: means('Red Light Violation'),
@@ -44,6 +47,8 @@ export const providerWords: { [provider: string]: { [word: string]: Meaning } } 
     EdgeRailroadCrossingViolation: means('Railroad Crossing Violation'),
     AggressiveDriving: means('Unsafe Maneuver', 1),
     UTurn: means('Unsafe Maneuver'),
+    LeftTurn: means('Unsafe Maneuver', -2),
+    HighSpeedSuddenDisconnect: means('Near Crash'),
     RolloverProtection: means('Stability Control', 1),
     YawControl: means('Stability Control'),
     VehicleInBlindSpotWarning: means('Unsafe Lane Change', -1),
@@ -65,7 +70,6 @@ export const providerWords: { [provider: string]: { [word: string]: Meaning } } 
     lane_swerving: means('Lane Departure'),
     aggregated_lane_swerving: means('Lane Departure'),
     near_miss: means('Near Crash'),
-    near_collision: means('Near Crash'),
     possible_collision: means('Near Crash'),
     collision: means('Crash'),
     close_following: means('Tailgating'),
@@ -87,7 +91,6 @@ export const providerWords: { [provider: string]: { [word: string]: Meaning } } 
   terminal: {
     harsh_brake: means('Harsh Braking'),
     harsh_turn: means('Hard Cornering'),
-    cell_phone: means('Phone Usage'),
     distracted: means('Distraction'),
     eating_and_drinking: means('Eating Or Drinking'),
   },

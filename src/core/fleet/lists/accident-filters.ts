@@ -1,6 +1,7 @@
 import { and, type SQL, sql } from 'drizzle-orm';
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { alias, type SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { hasId } from '../../platform/db/has-id.ts';
+import { trips, vehicles } from '../../platform/db/schema/fleet.ts';
 import { dayMs, minuteMs } from '../../platform/durations.ts';
 import type { Within } from './filters.ts';
 
@@ -15,7 +16,7 @@ const among = (values: string[]) => sql`(select value from json_each(${JSON.stri
 
 /** Accidents of these vehicles, or with these VINs or those of the vehicles, which may have become known later. */
 export const ofVehicles = (column: SQLiteColumn, ids: string[], within: Within): SQL => {
-  const seen = and(sql`id in ${among(ids)}`, within(sql`connection_id`));
+  const seen = and(sql`id in ${among(ids)}`, within(vehicles));
   return sql`(${column} in (select id from vehicles where ${seen}) or accidents.vin in ${among(ids)}
     or accidents.vin in (select vin from vehicles where ${seen}))`;
 };
@@ -24,7 +25,7 @@ export const ofVehicles = (column: SQLiteColumn, ids: string[], within: Within):
 export const ofDrivers = (column: SQLiteColumn, ids: string[], within: Within): SQL => {
   const isTheirs = and(
     sql`t.driver_id in ${among(ids)}`,
-    within(sql`t.connection_id`),
+    within(alias(trips, 't')),
     sql`coalesce(t.ended_at, t.started_at + ${longestTripMs}) >= accidents.event_time - ${justEndedMs}`,
   );
   return sql`(${column} in ${among(ids)} or ${column} is null and exists (

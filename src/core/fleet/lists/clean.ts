@@ -90,15 +90,16 @@ export const cleanBoolean = cleanWord({
 export const cleanList =
   (each: v.GenericSchema<string>, max: number, bytes: number): Clean =>
   (value) => {
+    const items = [value].flat();
     const kept: string[] = [];
     let size = 1;
-    for (const one of [value].flat()) {
+    for (const one of items) {
       const item = usable(each, cleanText, one);
       if (typeof item !== 'string' || kept.length === max) continue;
       size += jsonBytes(item) + 1; // a comma or the bracket at the end
       if (size <= bytes) kept.push(item);
     }
-    return kept;
+    return kept.length > 0 || items.every(isBlank) ? kept : undefined;
   };
 
 /** An object without those members that cannot be used. */

@@ -3,8 +3,11 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import type * as v from 'valibot';
 import type { QuerySchema } from '../../platform/query.ts';
 
-/** The condition that a record's connection is one that the caller sees; undefined if they see all. */
-export type Within = (connectionId: SQL) => SQL | undefined;
+/** The condition that a record of a table is one that the caller sees. */
+export type Within = (of: {
+  accountId: SQLiteColumn;
+  connectionId: SQLiteColumn;
+}) => SQL | undefined;
 
 /** A filter by one field. Rows are scanned for its condition; without one, an index finds them. */
 export type Filter<N extends string = string> = {

@@ -27,7 +27,7 @@ export type RecordDeclaration<K extends string, F extends Fields> = {
     });
 
 /** A kind of record that connectors send. */
-export type RecordKind<K extends string = string, F extends Fields = Fields> = {
+type RecordKind<K extends string = string, F extends Fields = Fields> = {
   kind: K;
   fields: F;
   record: v.GenericSchema<RecordInput<K, F>, RecordOutput<K, F>>;
@@ -131,21 +131,21 @@ type NameInRecord<N, F extends Field> = F['use'] extends 'reference'
     : never
   : N;
 
-export type RecordInput<K extends string, F extends Fields> = {
+type RecordInput<K extends string, F extends Fields> = {
   kind: K;
   sourceId: string;
   sourceUpdatedAt?: string | null;
 } & OptionalWhereUndefined<{ [N in keyof InRecord<F>]: InOf<InRecord<F>[N]> }>;
 
 /** A validated record, with times in milliseconds since 1970. */
-export type RecordOutput<K extends string, F extends Fields> = {
+type RecordOutput<K extends string, F extends Fields> = {
   kind: K;
   sourceId: string;
   sourceUpdatedAt?: number | null | undefined;
 } & OptionalWhereUndefined<{ [N in keyof InRecord<F>]: AcceptedOf<InRecord<F>[N]> }>;
 
 /** A record as stored in D1, without what it copies from others. */
-export type RecordRow<F extends Fields> = {
+type RecordRow<F extends Fields> = {
   id: string;
   accountId: string;
   connectionId: string;

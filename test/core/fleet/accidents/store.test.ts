@@ -1,4 +1,3 @@
-import { env } from 'cloudflare:workers';
 import { decide } from '#src/core/fleet/accidents/decide.ts';
 import {
   isRace,
@@ -8,13 +7,9 @@ import {
 } from '#src/core/fleet/accidents/store.ts';
 import { accidents } from '#src/core/fleet/lists/accidents.ts';
 import { transaction } from '#src/core/platform/db/database.ts';
-import { openDatabase } from '#src/core/platform/db/system.ts';
-import { accident } from '#test/support/records.ts';
-import { rows } from '#test/support/rows.ts';
-import { story } from '#test/support/story.ts';
+import { accident, addRow, db, rows, story, value } from '#test/support.ts';
 
 const { us } = story();
-const db = openDatabase(env);
 
 /** Decides about a record by what is stored, and returns what stores it. */
 async function decided(changes: object = {}) {
@@ -37,24 +32,22 @@ async function decided(changes: object = {}) {
 
 it('an accident is stored once, and only if it is as it was read', async () => {
   const [first, rival] = [await decided(), await decided({ notificationLevel: 2 })];
-  expect([await first.store(), await first.store(), await rival.store()]).toEqual([
-    'stored',
-    'raced',
-    'raced',
-  ]);
-  const later = await decided({ notificationLevel: 2, maxSpeedKph: 88.51374999999999 });
-  await rows(
-    'update accidents set report_url = ?1 where id = ?2',
-    'https://x.test/',
-    first.record.id,
-  );
+  expect(await first.store()).toBe('stored');
+  for (const { store } of [first, rival]) expect(await store()).toBe('raced');
+  const second = { notificationLevel: 2, maxSpeedKph: 88.51374999999999 };
+  const later = await decided(second);
+  const change = 'update accidents set report_url = ?1 where id = ?2';
+  await rows(change, 'https://x.test/', first.record.id);
   expect(await later.store()).toBe('raced');
-  const again = await decided({ notificationLevel: 2, maxSpeedKph: 88.51374999999999 });
-  expect(await again.store()).toBe('stored');
+  expect(await (await decided(second)).store()).toBe('stored');
   expect(await (await decided({ notificationLevel: 3 })).store()).toBe('stored');
   const [row] = await rows('select * from accidents where id = ?1', first.record.id);
-  expect(row).toMatchObject({ notification_level: 3, report_url: 'https://x.test/', notified: 7 });
-  expect(row?.max_speed_kph).toBe(88.51374999999999);
+  expect(row).toMatchObject({
+    notification_level: 3,
+    notified: 7,
+    report_url: 'https://x.test/',
+    max_speed_kph: 88.51374999999999,
+  });
 });
 
 it('what people do about it is no change of it, and stays', async () => {
@@ -63,22 +56,15 @@ it('what people do about it is no change of it, and stays', async () => {
   const later = await decided({ notificationLevel: 2 });
   await rows('update accidents set assigned_to = ?1 where id = ?2', 'ann@example.com', record.id);
   expect(await later.store()).toBe('stored');
-  expect(await rows('select assigned_to from accidents where id = ?1', record.id)).toEqual([
-    { assigned_to: 'ann@example.com' },
-  ]);
+  const assignee = await value('select assigned_to from accidents where id = ?1', record.id);
+  expect(assignee).toBe('ann@example.com');
 });
 
 it('a driver who was erased since it was read is not stored', async () => {
   const { record, store } = await decided({ driver: 'ann' });
-  await rows(
-    'insert into erased_drivers (id, account_id, connection_id, erased_at) values (?1, ?2, ?3, 0)',
-    record.driverId,
-    us.accountId,
-    us.connection.id,
-  );
+  const of = { account_id: us.accountId, connection_id: us.connection.id };
+  await addRow('erased_drivers', { ...of, id: record.driverId });
   expect(await store()).toBe('raced');
   expect(await (await decided({ driver: 'ann' })).store()).toBe('stored');
-  expect(await rows('select driver_id from accidents where id = ?1', record.id)).toEqual([
-    { driver_id: null },
-  ]);
+  expect(await value('select driver_id from accidents where id = ?1', record.id)).toBeNull();
 });

@@ -5,8 +5,7 @@ import { lists, recordKinds, resources } from '#src/core/fleet/lists/registry.ts
 import type { IngestOutcome } from '#src/core/ingest/schema.ts';
 import { clientDocument } from '#src/docs/openapi/client.ts';
 import { type Item, listPage } from '#test/support/fleet.ts';
-import { rows } from '#test/support/rows.ts';
-import { as, world, worldBefore } from '#test/support/world.ts';
+import { as, rows, world, worldBefore } from '#test/support.ts';
 
 /** Whatever is declared in `fleet/`, by its file. */
 const declared = Object.entries(

@@ -1,6 +1,5 @@
 import { vinOf } from '#src/core/fleet/lists/vin.ts';
-import { accident, vehicle } from '#test/support/records.ts';
-import { worldBefore } from '#test/support/world.ts';
+import { accident, vehicle, worldBefore } from '#test/support.ts';
 
 it.each([
   ['1FUJGLDR5CLBP8834', '1FUJGLDR5CLBP8834'],
@@ -13,73 +12,35 @@ it.each([
   expect(vinOf(text)).toBe(vin);
 });
 
-it.each(
-  [
-    '',
-    ' ',
-    '-',
-    '0',
-    '?',
-    '00000000000000000',
-    'xxxxXXXX',
-    '- - -',
-    'unknown',
-    'Unknown VIN?',
-    'N/A',
-  ].concat(
-    ['n.a.', 'NA', 'none', 'NULL', 'no vin', 'not available', 'undefined', 'TBD'],
-    [
-      'NaN',
-      '(null)',
-      '#N/A',
-      '#REF!',
-      '#DIV/0!',
-      '[object Object]',
-      'trailer',
-      '2.81475E+14',
-      '\u200b',
-      '42',
-    ],
-  ),
-)('%j cannot be a VIN', (text) => {
+it.each([
+  ...['', '0', '00000000000000000', 'xxxxXXXX', '- - -', 'unknown', 'Unknown VIN?', 'n.a.', 'NA'],
+  ...['none', 'no vin', 'not available', 'TBD', 'trailer', '42', '#REF!', '2.81475E+14'],
+])('%j cannot be a VIN', (text) => {
   expect(vinOf(text)).toBe('');
 });
 
 describe('over HTTP', () => {
   const us = worldBefore(beforeAll);
-  const vins = async (path: string) =>
-    (await us.lists.get<{ vin: string | null }[]>(path)).data.map(({ vin }) => vin);
+  type Item = { sourceId: string; vin: string | null; vehicleId?: string | null };
+  const list = async (path: string) => (await us.lists.get<Item[]>(path)).data;
 
   it('a VIN is kept in upper case, and found in any', async () => {
     const [sent, vin] = [' 1fujgldr5clbp8835', '1FUJGLDR5CLBP8835'];
     await us.send(vehicle({ vin: sent }), accident({ vin: sent }));
-    for (const text of [vin, sent.trim(), '1FUJgldr5clbp8835'])
-      for (const list of ['/vehicles', '/accidents'])
-        expect(await vins(`${list}?vin=${text}`)).toEqual([vin]);
+    for (const path of ['/vehicles', '/accidents'])
+      expect(await list(`${path}?vin=1FUJgldr5clbp8835`)).toMatchObject([{ vin }]);
   });
 
-  it('what cannot be one is none, with a warning', async () => {
-    const { data } = await us.send(
-      vehicle({ sourceId: 'trailer', vin: 'Unknown' }),
-      accident({ sourceId: 'of a trailer', vin: '00000000000000000' }),
-    );
+  it('what cannot be one is none, with a warning, and nothing that two have in common', async () => {
+    const records = ['Unknown', '00000000000000000'].flatMap((vin) => [
+      ...[vehicle({ sourceId: vin, vin }), accident({ sourceId: vin, vin })],
+    ]);
+    const { data } = await us.send(...records);
     const warning = { field: 'vin', message: 'cannot be a VIN; its value was dropped' };
-    expect(data).toMatchObject({ accepted: 2, warnings: [{ ...warning, records: 2, index: 0 }] });
-    expect(await vins('/vehicles')).toContain(null);
-    expect(await vins('/accidents')).toContain('');
-    for (const list of ['/vehicles', '/accidents'])
-      expect(await vins(`${list}?vin=unknown`)).toEqual([]);
-  });
-
-  it('an accident has no vehicle that has what cannot be a VIN in common with it', async () => {
-    await us.send(
-      vehicle({ sourceId: 'forklift', vin: 'NaN' }),
-      accident({ sourceId: 'of another', vin: 'NaN' }),
-    );
-    const { data } =
-      await us.lists.get<{ sourceId: string; vehicleId: string | null }[]>('/accidents');
-    expect(data.find(({ sourceId }) => sourceId === 'of another')).toMatchObject({
-      vehicleId: null,
-    });
+    expect(data).toMatchObject({ accepted: 4, warnings: [{ ...warning, records: 4, index: 0 }] });
+    const listed = [...(await list('/vehicles')), ...(await list('/accidents'))];
+    const unknown = listed.filter(({ sourceId }) => sourceId === 'Unknown');
+    expect(unknown).toMatchObject([{ vin: null }, { vin: '', vehicleId: null }]);
+    expect(await list('/vehicles?vin=unknown')).toEqual([]);
   });
 });

@@ -30,7 +30,7 @@ create table invitations (
   emailed    integer not null check (emailed in (0, 1)), -- 0: somebody had emailed them within the hour
   primary key (account_id, id)
 ) strict, without rowid;
-create index invitations_by_email on invitations (email, sent_at);
+create index invitations_by_age on invitations (sent_at, email);
 
 -- Links in emails that sign a user in. Of links and sessions only the hash of the secret is kept.
 create table sign_in_links (

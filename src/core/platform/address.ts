@@ -46,7 +46,7 @@ export const internalSuffixes = (
 ).split(' ');
 
 /** Ports below this, except 443, belong to other services, such as SSH and mail. */
-export const lowestPort = 1024;
+const lowestPort = 1024;
 
 /** Why `url` cannot receive deliveries, or undefined. Workers cannot pin addresses: names are checked. */
 export function receiverProblem(url: string, policy: ReceiverPolicy): ReceiverProblem | undefined {
@@ -71,8 +71,11 @@ export function normalisedUrl(url: string): string {
 
 function isPublic(host: string, ownHost: string | undefined): boolean {
   if (ownHost !== undefined && host === withoutDots(ownHost)) return false;
-  return host.includes('.') && !internalSuffixes.some((suffix) => `.${host}`.endsWith(suffix));
+  return dnsName.test(host) && !internalSuffixes.some((suffix) => `.${host}`.endsWith(suffix));
 }
+
+/** URLs may have other hosts, such as `*.example.com`, which nobody can look up. */
+const dnsName = /^[\w-]{1,63}(?:\.[\w-]{1,63})+$/;
 
 const withoutDots = (host: string): string => host.replace(/\.+$/, '');
 

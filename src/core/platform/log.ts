@@ -85,7 +85,7 @@ type Faults = {
 export const log = (line: Line): void => console[line.level](JSON.stringify(line));
 
 /** How many characters of attempts an invocation logs: of 256 KB that Workers keeps. */
-export const maxAttemptCharacters = 160_000;
+const maxAttemptCharacters = 160_000;
 
 /** Logs the attempts of an invocation while there is room, and at its end how many were left out. */
 export function attemptLog() {

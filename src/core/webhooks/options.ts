@@ -34,7 +34,7 @@ type Of<Part extends keyof WebhookField> = {
 };
 
 /** What is sent of options, and what is shown. */
-export type OptionsInput = Of<'input'> & { notificationTypes: readonly number[] };
+type OptionsInput = Of<'input'> & { notificationTypes: readonly number[] };
 export type ShownOptions = Of<'output'>;
 export type OptionsShownOnce = { [N in keyof ShownOnce]?: OutputOf<ShownOnce[N]> };
 
@@ -127,7 +127,7 @@ export function changed(before: SQLWrapper, { set = {}, add = {} }: OptionsChang
 
 /** What is shown once if the options, as they are stored now, are those that a change added. */
 export const shownOnceOf = (
-  stored: StoredOptions | undefined,
+  stored: StoredOptions,
   { add, shownOnce }: Required<OptionsChange>,
 ): OptionsShownOnce =>
   JSON.stringify(stored) === JSON.stringify({ ...stored, ...add }) ? shownOnce : {};

@@ -18,7 +18,6 @@ import {
 } from '../platform/fields.ts';
 import { QueryWords } from '../platform/query.ts';
 import { eachField } from './fields.ts';
-import { ACCIDENT, Level, NotificationCode } from './notifications/types.ts';
 import { options, type ShownOnce } from './options.ts';
 
 /** The body of a create. Like all that options add to, it is a function: they may be installed later. */
@@ -77,28 +76,6 @@ const shownOnce = () =>
       .flatMap((option) => Object.entries(option.shownOnce ?? {}))
       .map(([name, schema]) => [name, v.optional(schema)]),
   ) as { [N in keyof ShownOnce]: v.OptionalSchema<ShownOnce[N], undefined> }; // each declares its own
-
-/** A test of a webhook; without a level, all levels of an accident. */
-export const TestInput = v.pipe(
-  v.strictObject({
-    type: NotificationCode,
-    level: v.optional(Level),
-  }),
-  v.forward(
-    v.check(
-      ({ type, level }) => type === ACCIDENT || level === undefined,
-      'is for accidents alone',
-    ),
-    ['level'],
-  ),
-);
-export type TestInput = v.InferOutput<typeof TestInput>;
-
-export const TestSent = v.object({
-  eventId: Uuid,
-  deliveryIds: v.array(Uuid),
-});
-export type TestSent = v.InferOutput<typeof TestSent>;
 
 /**
  * Validates the body of a create, or of an update by its own schema. The contract's messages come first.

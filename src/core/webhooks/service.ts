@@ -26,17 +26,26 @@ import { allowProbe } from './deliveries/receiver/store.ts';
 import { untilNoCallStarts } from './deliveries/send/in-flight.ts';
 import { maxConnections, maxWebhooks, pick, plainFields } from './fields.ts';
 import { isFiltered } from './notifications/pass.ts';
-import { changed, changeOptions, type OptionsShownOnce, options, shownOnceOf } from './options.ts';
+import {
+  changed,
+  changeOptions,
+  type OptionsChange,
+  type OptionsShownOnce,
+  options,
+  shownOnceOf,
+} from './options.ts';
 import type { WebhookInput } from './schema.ts';
 import {
   changedFields,
   findRow,
   type Labels,
+  mustBeOurs,
   opened,
   ownWebhook,
   revisionColumn,
   type SelectedWebhook,
   selectWebhooks,
+  unknownWebhook,
   type Webhook,
 } from './stored.ts';
 
@@ -108,17 +117,20 @@ export async function createWebhook(
     created: selectWebhooks(db, ownWebhook(caller, id)),
   });
   const { created } = await savingUrl(() => asCaller(env, caller, create));
-  return saved(env, created[0], shownOnceOf(created[0]?.options, change));
+  return saved(env, created, change);
 }
 
-/** A webhook as it was just saved. @throws Refusal: invalid, if it is gone */
+/** A webhook as the transaction that saved it has read it. */
 async function saved(
   env: Env,
-  row: SelectedWebhook | undefined,
-  shownOnce?: OptionsShownOnce,
+  [row]: SelectedWebhook[],
+  change?: Required<OptionsChange>,
 ): Promise<SavedWebhook> {
-  if (!row) throw invalid('Invalid webhook id');
-  return { ...(await opened(env, row)), ...shownOnce };
+  const webhook = row as SelectedWebhook; // it has just been saved
+  return {
+    ...(await opened(env, webhook)),
+    ...(change && shownOnceOf(webhook.options, change)),
+  };
 }
 
 /**
@@ -146,7 +158,7 @@ export async function updateWebhook(
     current: refuseUnless(
       db,
       exists(db.select({ id: webhooks.id }).from(webhooks).where(and(which, isCurrent))),
-      revision === undefined ? 'Invalid webhook id' : isOutdated,
+      revision === undefined ? unknownWebhook : isOutdated,
     ),
     known: ownsConnections(db, caller, input),
     updated: db
@@ -157,12 +169,11 @@ export async function updateWebhook(
     subscribed: subscribe(db, caller, id, input),
     listable: mustBeListable(db, caller),
     audited: audit(db, caller, 'changed', 'webhooks', id, fields),
-    saved: selectWebhooks(db, which),
+    rows: selectWebhooks(db, which),
   });
-  const results = await savingUrl(() => asCaller(env, caller, save));
-  const [row] = results.saved;
+  const { rows } = await savingUrl(() => asCaller(env, caller, save));
   await untilNoCallStarts(env, [id]);
-  return saved(env, row, shownOnceOf(row?.options, change));
+  return saved(env, rows, change);
 }
 
 /** Deletes a webhook. Once it returns, within seconds, no call can start. @throws Refusal: invalid */
@@ -186,18 +197,21 @@ export async function setPaused(
   const now = Date.now();
   const isOther = paused ? isNull(webhooks.pausedAt) : isNotNull(webhooks.pausedAt);
   const changes = sql`${ownWebhook(caller, id)} and ${isOther}`;
-  await asCaller(env, caller, (db) => [
-    mustBeOurs(db, caller, id),
-    audit(db, caller, 'changed', 'webhooks', changes, [paused ? 'paused' : 'resumed']),
-    paused ? undefined : allowProbe(db, sql`(select id from webhooks where ${changes})`, now),
-    db
+  const { rows } = await asCaller(env, caller, (db) => ({
+    ours: mustBeOurs(db, caller, id),
+    audited: audit(db, caller, 'changed', 'webhooks', changes, [paused ? 'paused' : 'resumed']),
+    probe: paused
+      ? undefined
+      : allowProbe(db, sql`(select id from webhooks where ${changes})`, now),
+    changed: db
       .update(webhooks)
       .set({ pausedAt: paused ? now : null })
       .where(changes),
-  ]);
+    rows: selectWebhooks(db, ownWebhook(caller, id)),
+  }));
   if (paused) await untilNoCallStarts(env, [id]);
   else await send(env.DELIVERIES, wakeOf(caller.accountId, [id]));
-  return saved(env, await findRow(env, caller, id));
+  return saved(env, rows);
 }
 
 /** Limits the calls to a receiver; null for the service's own limit. @throws Refusal: invalid */
@@ -216,13 +230,6 @@ export async function setReceiverLimits(
     audit(db, caller, 'changed', 'webhooks', id, Object.keys(limits)),
   ]);
 }
-
-const mustBeOurs = (db: Database, caller: Caller, id: string) =>
-  refuseUnless(
-    db,
-    exists(db.select({ id: webhooks.id }).from(webhooks).where(ownWebhook(caller, id))),
-    'Invalid webhook id',
-  );
 
 /** A token limited to some connections must name those of its own. */
 function ownsConnections(

@@ -1,8 +1,8 @@
-import { and, eq, getTableColumns, type SQL, sql } from 'drizzle-orm';
+import { and, eq, exists, getTableColumns, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { validate as isUuid } from 'uuid';
 import { unseal } from '../platform/crypto.ts';
-import type { Database } from '../platform/db/database.ts';
+import { type Database, refuseUnless } from '../platform/db/database.ts';
 import { asCaller, type Caller, isWithin } from '../platform/db/guard.ts';
 import { webhookConnections, webhooks } from '../platform/db/schema/webhooks.ts';
 import { invalid } from '../platform/errors.ts';
@@ -50,7 +50,15 @@ export async function requireWebhook(env: Env, caller: Caller, id: string): Prom
   return webhook;
 }
 
-const unknownWebhook = 'Invalid webhook id';
+export const unknownWebhook = 'Invalid webhook id';
+
+/** The statement that refuses an id that is not that of a webhook of the caller. */
+export const mustBeOurs = (db: Database, caller: Caller, id: string) =>
+  refuseUnless(
+    db,
+    exists(db.select({ id: webhooks.id }).from(webhooks).where(ownWebhook(caller, id))),
+    unknownWebhook,
+  );
 
 /** A webhook's id in a path. @throws Refusal: invalid */
 export function webhookIdIn(text = ''): string {

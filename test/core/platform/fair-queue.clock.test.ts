@@ -5,9 +5,8 @@ import {
   markActive,
   othersAreActive,
 } from '#src/core/platform/fair-queue.ts';
+import { times } from '#test/support/records.ts';
 
-const times = <T>(count: number, make: (i: number) => T) =>
-  Array.from({ length: count }, (_, i) => make(i));
 const queueOf = (bounds: Partial<Bounds>) =>
   fairQueue({ maxWaiting: 100, timeoutMs: 5000, stepMs: 5, pauseMs: () => 0, ...bounds });
 
@@ -26,9 +25,8 @@ describe('a fair queue', () => {
     };
     const all = times(6, (i) => queue.run('ours', work(i)));
     expect(await queue.run('theirs', async () => 'at once')).toEqual({ result: 'at once' });
-    expect((await Promise.all(all)).map((done) => done?.result)).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(began).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(most).toBe(1);
+    expect(await Promise.all(all)).toEqual(times(6, (result) => ({ result })));
+    expect([began, most]).toEqual([times(6, (i) => i), 1]);
   });
 
   it('gives up after a while, or at once if too many wait, and goes on if work fails', async () => {
@@ -52,9 +50,8 @@ describe('a fair queue', () => {
     const wait = vi.spyOn(scheduler, 'wait').mockReturnValueOnce(never);
     void queue.run('ours', async () => 'never looks again');
     wait.mockRestore();
-    const later = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5_001);
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + 5_001);
     expect(await queue.run('ours', async () => 'now')).toEqual({ result: 'now' });
-    later.mockRestore();
   });
 
   it('keeps to its places when work ends that was forgotten', async () => {
@@ -63,7 +60,7 @@ describe('a fair queue', () => {
     const [forgotten, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const began: string[] = [];
     const first = queue.run('ours', () => forgotten.promise);
-    const later = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5_001);
+    vi.spyOn(Date, 'now').mockImplementation(() => now() + 5_001);
     await queue.run('ours', async () => began.push('one'));
     const two = queue.run('ours', async () => second.promise);
     forgotten.resolve();
@@ -73,7 +70,6 @@ describe('a fair queue', () => {
     second.resolve();
     await Promise.all([two, three]);
     expect(began).toEqual(['one', 'three']);
-    later.mockRestore();
   });
 
   it('leaves others half of the time while they are active', async () => {

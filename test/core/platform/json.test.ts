@@ -6,12 +6,10 @@ it.each([
   ['{oops}', 1],
   ['{"a": 1,}', 8],
   ['{"a": 1 "b": 2}', 8],
-  ['{"a": tru}', 6],
   ["{'a': 1}", 1],
   ['[1, 2', 5],
   ['[1, ]', 4],
   ['[1}', 2],
-  ['{]', 1],
   ['[01]', 1],
   ['[NaN]', 1],
   ['[1] ]', 4],
@@ -40,7 +38,7 @@ it('text that is not JSON stops where no text could make it JSON again, and JSON
     '0',
   );
   const text = fc.oneof(
-    fc.json().map((json) => json),
+    fc.json(),
     fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')),
     fc.tuple(fc.json(), fc.nat(), part).map(([json, at, part]) => {
       const place = at % json.length;

@@ -16,39 +16,25 @@ it.each([
   ['RFC 3339', '2026-11-29T08:12:00Z', at],
   ['Java, at a whole minute', '2026-11-29T08:12Z', at],
   ['Java, of a zone', '2026-11-29T08:12+01:00[Europe/Berlin]', west],
-  ['Java, of UTC', '2026-11-29T08:12Z[Etc/UTC]', at],
   ['a Date of Java', 'Sun Nov 29 08:12:00 UTC 2026', at],
   ['a Date of Java in winter', 'Sun Nov 29 08:12:00 CET 2026', west],
-  ['Python', '2026-11-29 08:12:00+00:00', at],
   ['Python, with a fraction', '2026-11-29 08:12:00.123456+00:00', precise],
-  ['Go', '2026-11-29 08:12:00.123456789 +0000 UTC', precise],
   ['Go, of a running process', '2026-11-29 13:42:00.123456789 +0530 +0530 m=+0.000012', precise],
-  ['PostgreSQL', '2026-11-29 08:12:00+00', at],
   ['PostgreSQL, in its own style', 'Sun Nov 29 08:12:00.123 2026 UTC', precise],
   ['PostgreSQL, in German style', '29.11.2026 08:12:00.12 UTC', '2026-11-29T08:12:00.120Z'],
-  ['SQL Server', '2026-11-29 08:12:00.0000000 +01:00', west],
   ['Oracle', '29-NOV-26 08.12.00.123000 AM +00:00', precise],
   ['Oracle, of a zone', '29-NOV-26 08.12.00.000000 PM EUROPE/BERLIN', '2026-11-29T19:12:00.000Z'],
   ['Trino', '2026-11-29 08:12:00.000 America/New_York', '2026-11-29T13:12:00.000Z'],
-  ['BigQuery', '2026-11-29 08:12:00.123456 UTC', precise],
-  ['Ruby', '2026-11-29 08:12:00 UTC', at],
-  ['Ruby, of a zone', '2026-11-29 08:12:00 +0100', west],
   ['Rails', 'Sun, 29 Nov 2026 08:12:00.000000000 UTC +00:00', at],
   ['Rust', '2026-11-29 8:12:00.0 +00:00:00', at],
   ['Elixir', '2026-11-29 08:12:00+01:00 CET Europe/Berlin', west],
   ['.NET', '11/29/2026 8:12:00 AM +00:00', at],
-  ['.NET, in Japanese', '2026/11/29 8:12:00 +00:00', at],
   ['JSON of .NET', '/Date(1795939920123)/', precise],
-  ['JavaScript', 'Sun Nov 29 2026 09:12:00 GMT+0100 (Central European Standard Time)', at],
-  ['JavaScript, in UTC', 'Sun, 29 Nov 2026 08:12:00 GMT', at],
-  ['a mail', 'Sun, 29 Nov 2026 08:12:00 +0100', west],
   ['a cookie', 'Sunday, 29-Nov-2026 08:12:00 UTC', at],
   ['RFC 850', 'Sunday, 29-Nov-26 08:12:00 UTC', at],
   ['a log of a web server', '29/Nov/2026:08:12:00 +0000', at],
   ['Firestore', 'November 29, 2026 at 9:12:00 AM UTC+1', at],
-  ['ISO 8601, basic', '20261129T081200Z', at],
   ['ISO 8601, basic, with an offset', '20261129T0912+0100', at],
-  ['ISO 8601, with a comma', '2026-11-29T08:12:00,123Z', precise],
   ['ISO 8601, with an hour alone as offset', '2026-11-29T09:12:00+01', at],
   ['lower case', '2026-11-29t08:12:00.123z', precise],
   ['a minus of typographers', '2026-11-29T07:12:00\u221201:00', at],
@@ -67,7 +53,6 @@ it.each([
 
 it.each([
   ['without a zone', '2026-11-29T08:12:00'],
-  ['without a zone, as a Date', 'Sun Nov 29 08:12:00 2026'],
   ['without a zone, in digits', '20261129081200'],
   ['of a spreadsheet, as days', '46355.34'],
   ['in digits that are also a date and an hour', '2026112908'],
@@ -97,9 +82,7 @@ describe('any moment', () => {
     const fraction = date.toISOString().slice(19, 23);
     return { iso: date.toISOString(), weekday, day, month, year, clock, fraction };
   };
-  type Parts = ReturnType<typeof partsOf>;
-  type Form = (parts: Parts, zone: string) => string;
-  const forms: Form[] = [
+  const forms: ((parts: ReturnType<typeof partsOf>, zone: string) => string)[] = [
     ({ iso }, zone) => iso.slice(0, 23) + zone,
     ({ iso }, zone) => iso.slice(0, 23).replace('T', ' ') + zone,
     ({ iso }, zone) => `${iso.slice(0, 23).replace('.', ',')} ${zone}`,

@@ -1,25 +1,35 @@
-import { newId } from '#src/core/platform/db/ids.ts';
+import { env } from 'cloudflare:workers';
+import { operatorIn } from '#src/core/accounts/accounts.ts';
+import { through } from '#src/core/platform/db/through.ts';
+import { startWindowMs } from '#src/core/webhooks/deliveries/policy.ts';
 import { maxWebhooks } from '#src/core/webhooks/fields.ts';
-import { maxWebhookBytes } from '#src/core/webhooks/service.ts';
-import { addRows, addWebhooks, rows } from '#test/support/rows.ts';
+import { parseWebhook } from '#src/core/webhooks/schema.ts';
+import { deleteWebhook, maxWebhookBytes, updateWebhook } from '#src/core/webhooks/service.ts';
 import {
+  addRows,
+  addWebhooks,
+  anyTime,
   as,
+  createWebhook,
   invalid,
   issueToken,
+  newId,
+  replaceWebhook,
+  rows,
+  times,
   type WebhookOut,
   type World,
   webhookBody,
   world,
-} from '#test/support/world.ts';
+} from '#test/support.ts';
 
 let us: World;
 let them: World;
 beforeAll(async () => {
-  us = await world({ providers: ['motive', 'samsara'] });
+  us = await world('motive', 'samsara');
   them = await world();
 });
-const create = (changes: object = {}, body: object = webhookBody(us, changes)) =>
-  us.api.post<WebhookOut>('/webhook', body);
+const create = (changes?: object) => createWebhook(us, changes);
 const read = async (id: string) => (await us.api.get<WebhookOut>(`/webhook/${id}`)).data;
 
 const addConnections = (account_id: string, ids: string[]) =>
@@ -28,25 +38,11 @@ const addConnections = (account_id: string, ids: string[]) =>
 describe('a webhook', () => {
   it('is created with 200 and answered with every field of the spec', async () => {
     const url = 'https://Keep.example.com./hook#one';
-    const body = webhookBody(us, {
-      url,
-      httpVerb: 'PUT',
-      headers: { 'X-Secret': 'quiet', 'X-B': '2' },
-    });
-    const reply = await create({}, body);
-    expect(reply).toMatchObject({ status: 200, message: 'Webhook created', data: body });
-    expect(Object.keys(reply.data).sort()).toEqual(
-      [
-        'connectionIds',
-        'createdAt',
-        'headers',
-        'httpVerb',
-        'id',
-        'notificationTypes',
-        'url',
-      ].sort(),
-    );
-    expect(reply.data.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    const headers = { 'X-Secret': 'quiet', 'X-B': '2' };
+    const body = webhookBody(us, { url, httpVerb: 'PUT', headers });
+    const reply = await create(body);
+    expect(reply).toMatchObject({ status: 200, message: 'Webhook created' });
+    expect(reply.data).toEqual({ ...body, id: expect.any(String), createdAt: anyTime });
   });
 
   it('is listed with all others of its account, in one unpaginated reply', async () => {
@@ -54,91 +50,93 @@ describe('a webhook', () => {
     for (const connectionIds of [ids, ids.toReversed()]) {
       const created = await create({ connectionIds });
       const list = await us.api.get<WebhookOut[]>('/webhooks');
-      expect(list.data.find(({ id }) => id === created.data.id)).toEqual(created.data);
+      expect(list.data).toContainEqual(created.data);
+      expect(list).not.toHaveProperty('next');
     }
-    const list = await us.api.get<WebhookOut[]>('/webhooks');
-    expect(list).not.toHaveProperty('next');
   });
 
   it('can be read by itself, by a read-only token without its headers', async () => {
-    const { data } = await create();
+    const { data } = await create({ headers: { 'X-Secret': 'ours' } });
     const path = `/webhook/${data.id}`;
     expect(await us.api.get(path)).toMatchObject({ message: 'Webhook', data });
-    const reader = await issueToken(us.accountId, { readOnly: true });
-    expect((await as(reader.value).get(path)).data).toEqual({ ...data, headers: {} });
-    for (const reply of [await them.api.get(path), await us.api.get('/webhook/none')])
-      expect(reply).toMatchObject(invalid('Invalid webhook id'));
+    const reader = as((await issueToken(us.accountId, { readOnly: true })).value);
+    const shown = { ...data, headers: {} };
+    expect((await reader.get(path)).data).toEqual(shown);
+    expect((await reader.get('/webhooks')).data).toContainEqual(shown);
   });
 
   it('needs no headers, and drops repeated types and connections', async () => {
-    const { headers: _, ...body } = webhookBody(us, {
-      notificationTypes: [2, 2],
-      connectionIds: [us.connection.id, us.connection.id.toUpperCase()],
-    });
-    const reply = await create({}, body);
-    expect(reply.data).toMatchObject({
-      headers: {},
-      notificationTypes: [2],
-      connectionIds: [us.connection.id],
-    });
+    const { id } = us.connection;
+    const twice = { notificationTypes: [2, 2], connectionIds: [id, id.toUpperCase()] };
+    const once = { headers: {}, notificationTypes: [2], connectionIds: [id] };
+    expect((await create({ headers: undefined, ...twice })).data).toMatchObject(once);
   });
 
   it('is replaced by an update, which leaves createdAt alone', async () => {
-    const before = (await create()).data;
+    const { id, createdAt } = (await create()).data;
     const body = webhookBody(us, { connectionIds: [], notificationTypes: [1], httpVerb: 'PUT' });
-    const reply = await us.api.put<WebhookOut>(`/webhook/${before.id}`, body);
-    expect(reply).toMatchObject({ status: 200, message: 'Webhook updated' });
-    expect(reply.data).toEqual({ ...body, id: before.id, createdAt: before.createdAt });
-    expect(await read(before.id)).toEqual(reply.data);
+    const data = { ...body, id, createdAt };
+    const message = 'Webhook updated';
+    expect(await us.api.put(`/webhook/${id}`, body)).toMatchObject({ status: 200, message, data });
+    expect(await read(id)).toEqual(data);
   });
 
   it('may be sent back as it was read, but not to another', async () => {
-    const created = (await create()).data;
-    const other = (await create()).data;
+    const [{ data: created }, { data: other }] = [await create(), await create()];
     await us.api.post(`/webhook/${created.id}/pause`, {});
-    const found = await read(created.id);
-    expect(found).toEqual({ ...created, pausedAt: expect.any(String) });
-    const put = (id: string) => us.api.put<WebhookOut>(`/webhook/${id}`, found);
-    expect(await put(created.id.toUpperCase())).toMatchObject({ status: 200, data: found });
+    const data = await read(created.id);
+    expect(data).toEqual({ ...created, pausedAt: expect.any(String) });
+    const put = (id: string) => us.api.put(`/webhook/${id}`, data);
+    expect(await put(created.id.toUpperCase())).toMatchObject({ status: 200, data });
     expect(await put(other.id)).toMatchObject(invalid('id must be that of the path', 'id'));
   });
 
   it('has its headers replaced by an update, which must name them and may leave out the rest', async () => {
     const { headers, ...body } = webhookBody(us, { notificationTypes: [2] });
-    const more = { headers: { 'X-Secret': 's3cret' }, notificationTypes: [2] };
-    const { id } = (await create(more)).data;
-    const put = (fields: object) =>
-      us.api.put<WebhookOut>(`/webhook/${id}`, { ...body, ...fields });
-    expect(await put({})).toMatchObject(invalid('headers is required', 'headers'));
-    expect(await put({ allConnections: true })).toMatchObject(
-      invalid('headers is required', 'headers'),
-    );
-    expect(await read(id)).toMatchObject(more);
-    expect((await put({ headers })).data).toMatchObject({ ...more, headers });
-    expect(await put({ headers: {} })).toMatchObject({
-      status: 200,
-      data: { ...more, headers: {} },
-    });
-    expect(await read(id)).toMatchObject({ ...more, headers: {} });
+    const { id, ...before } = (await create({ ...body, headers: { 'X-Secret': 's3cret' } })).data;
+    const put = (fields: object) => us.api.put(`/webhook/${id}`, { ...body, ...fields });
+    for (const without of [{}, { allConnections: true }])
+      expect(await put(without)).toMatchObject(invalid('headers is required', 'headers'));
+    expect(await read(id)).toMatchObject(before);
+    for (const given of [{ 'X-Other': '1' }, headers]) {
+      const data = { ...before, headers: given };
+      expect(await put({ headers: given })).toMatchObject({ status: 200, data });
+      expect((await read(id)).headers).toEqual(given);
+    }
   });
 
-  it('is gone once deleted, and a second delete or an update says so', async () => {
-    const { id } = (await create()).data;
-    const reply = await us.api.delete(`/webhook/${id}`);
-    expect(reply).toMatchObject({ status: 200, message: 'Webhook deleted', data: true });
-    const again = [us.api.delete(`/webhook/${id}`), us.api.put(`/webhook/${id}`, webhookBody(us))];
-    for (const refused of again) expect(await refused).toMatchObject(invalid('Invalid webhook id'));
+  it('is gone once deleted', async () => {
+    const path = `/webhook/${(await create()).data.id}`;
+    const deleted = { status: 200, message: 'Webhook deleted', data: true };
+    expect(await us.api.delete(path)).toMatchObject(deleted);
+    expect(await us.api.delete(path)).toMatchObject(invalid('Invalid webhook id'));
+  });
+
+  it('is changed and deleted though D1 fails behind that, as soon as no call can start', async () => {
+    const { data } = await create();
+    let isDone = false;
+    const DB = through(env.DB, async (run, statements) => {
+      if (isDone) throw new Error('D1 DB is overloaded. Requests queued for too long.');
+      isDone = statements.some(({ text }) => /^(?:update|delete from) "webhooks"/.test(text));
+      return run();
+    });
+    const waits = vi.spyOn(scheduler, 'wait').mockResolvedValue();
+    const call = [{ ...env, DB }, operatorIn(us.accountId), data.id] as const;
+    const input = parseWebhook(webhookBody(us), { allowLoopback: false });
+    expect(await updateWebhook(...call, input)).toMatchObject({ id: data.id, url: input.url });
+    expect(waits).toHaveBeenLastCalledWith(startWindowMs);
+    isDone = false;
+    await deleteWebhook(...call);
+    vi.restoreAllMocks();
+    expect(await us.api.get(`/webhook/${data.id}`)).toMatchObject(invalid('Invalid webhook id'));
   });
 
   it('has a url of its own in its account, also of two racing creates, in another spelling', async () => {
     const urls = ['https://race.example.com/hook', 'HTTPS://RACE.example.com.:443/hook#2'];
     const replies = await Promise.all(urls.map((url) => create({ url })));
-    expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
-    expect(replies.find(({ status }) => status === 400)?.message).toBe(
-      'Webhook with this URL already exist',
-    );
-    const theirs = webhookBody(them, { url: urls[0] });
-    expect((await them.api.post('/webhook', theirs)).status).toBe(200);
+    const messages = ['Webhook created', 'Webhook with this URL already exist'];
+    expect(replies.map(({ message }) => message).sort()).toEqual(messages);
+    expect((await createWebhook(them, { url: urls[0] })).status).toBe(200);
   });
 
   it('names up to 1,000 connections, which fit into a request with everything else', async () => {
@@ -146,9 +144,7 @@ describe('a webhook', () => {
     await addConnections(us.accountId, connectionIds);
     const headers = { 'X-Long': 'x'.repeat(8000) };
     const url = `https://many.example.com/${'x'.repeat(2000)}`;
-    const reply = await create({ connectionIds, headers, url });
-    expect(reply.status).toBe(200);
-    expect(reply.data.connectionIds).toHaveLength(1000);
+    expect((await create({ connectionIds, headers, url })).data.connectionIds).toHaveLength(1000);
     expect(await create({ connectionIds: [...connectionIds, us.connection.id] })).toMatchObject(
       invalid('connectionIds can have at most 1,000 values', 'connectionIds'),
     );
@@ -157,56 +153,47 @@ describe('a webhook', () => {
   it('is one of at most 1,000 of its account', async () => {
     const us = await world();
     await addWebhooks(us.accountId, maxWebhooks - 1);
-    const add = () => us.api.post('/webhook', webhookBody(us));
-    expect((await add()).status).toBe(200);
+    expect((await createWebhook(us)).status).toBe(200);
     const message = `An account can have at most ${maxWebhooks} webhooks`; // as the documents have it
-    expect(await add()).toMatchObject(invalid(message));
+    expect(await createWebhook(us)).toMatchObject(invalid(message));
   });
 
   it('leaves the webhooks of its account small enough to be listed in one reply', async () => {
     const us = await world();
-    const [own = '', ...others] = await addWebhooks(us.accountId, 3);
-    const saves = () => [
-      us.api.put(`/webhook/${own}`, webhookBody(us)),
-      us.api.post('/webhook', webhookBody(us)),
+    const [own = '', other] = await addWebhooks(us.accountId, 2);
+    const create = (changes?: object) => createWebhook(us, changes);
+    const saves = async () => [
+      await replaceWebhook(us, own, {}),
+      await create(),
+      await create({ allConnections: true }),
     ];
-    const fill = (bytes: number) =>
-      rows(
-        'update webhooks set headers = ?2 where id = ?1',
-        others[0],
-        `{"ct":"${'x'.repeat(bytes)}"}`,
-      );
+    const fill = (bytes: number) => {
+      const headers = JSON.stringify({ ct: 'x'.repeat(bytes) });
+      return rows('update webhooks set headers = ?2 where id = ?1', other, headers);
+    };
+    const full = 'The webhooks of an account can be at most 2 MB in all';
     await fill(maxWebhookBytes);
-    for (const saved of saves())
-      expect(await saved).toMatchObject(
-        invalid('The webhooks of an account can be at most 2 MB in all', 'connectionIds'),
-      );
+    for (const saved of await saves()) expect(saved).toMatchObject(invalid(full, 'connectionIds'));
+    // Each connection counts as 39 bytes, and one that covers all as 1,000 of them.
     await fill(maxWebhookBytes - 20_000);
-    for (const saved of saves()) expect((await saved).status).toBe(200);
-    // Each connection counts as 39 bytes.
     const connectionIds = Array.from({ length: 500 }, newId);
     await addConnections(us.accountId, connectionIds);
-    const many = await us.api.post('/webhook', webhookBody(us, { connectionIds }));
-    expect(many.status).toBe(400);
+    const saved = [...(await saves()), await create({ connectionIds })];
+    expect(saved.map(({ status }) => status)).toEqual([200, 200, 400, 400]);
+    await fill(maxWebhookBytes - 41_000);
+    const both = [await create({ allConnections: true }), await create({ allConnections: true })];
+    expect(both.map(({ status }) => status)).toEqual([200, 400]);
   });
 });
 
 describe('a webhook is refused', () => {
-  const https = "Invalid URL, must use 'https'";
+  const invisible = 'url must not contain white space, control characters';
   it.each<[field: string, message: string, value: unknown]>([
     ['url', 'url is required', undefined],
-    ['url', 'url is required', null],
-    ...['nonsense', '', 'http://receiver.example.com/a', 7].map(
-      (url): [string, string, unknown] => ['url', https, url],
+    ['url', "Invalid URL, must use 'https'", 7],
+    ...['\n', ' ', '\u0085', '\u202e', '\u200b', '\u001b[2J'].map(
+      (text): [string, string, unknown] => ['url', invisible, `https://example.com/a${text}b`],
     ),
-    ...[...'\n \u0085\u202e\u200b\u2028', '\u001b[2J'].map(
-      (character): [string, string, unknown] => [
-        'url',
-        'url must not contain white space, control characters',
-        `https://example.com/a${character}b`,
-      ],
-    ),
-    ['url', 'Invalid URL, must be a public address', 'https://api.example.com/x'],
     ['url', 'url can be at most 2,048 characters', `https://example.com/${'x'.repeat(10_000)}`],
     ['httpVerb', 'httpVerb is required', undefined],
     ['notificationTypes.0', 'notificationTypes.0 must be 1 (accident) or 2 (event)', [3]],
@@ -218,13 +205,12 @@ describe('a webhook is refused', () => {
     ['headers', 'headers values must be visible', { A: 'x\nB: y' }],
     ['headers', 'headers must be an object of strings', { A: 1 }],
     ['headers', 'headers must not name a header', { 'delivery-id': 'x' }],
-    ['headers', 'headers must not name a header', { 'CONTENT-X': 'gzip' }],
     ['headers', 'headers must not name a header', { 'Webhook-Signature': 'v1,forged' }],
     ['headers', 'headers must not name a header twice', { A: '1', a: '2' }],
     [
       'headers',
       'headers can have at most 50 entries',
-      Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`X-${i}`, ''])),
+      Object.fromEntries(times(51, (i) => [`X-${i}`, ''])),
     ],
     ['headers', 'names of at most 128 characters', { ['x'.repeat(129)]: '' }],
     ['headers', 'headers can be at most 8 KiB', { A: 'x'.repeat(8192) }],
@@ -237,20 +223,8 @@ describe('a webhook is refused', () => {
 
   it('without a url, which is said before all else', async () => {
     const { id } = (await create()).data;
-    for (const reply of [
-      await create({}, {}),
-      await us.api.put(`/webhook/${id}`, { notificationTypes: [1] }),
-    ])
-      expect(reply).toMatchObject({
-        ...{ status: 400, message: 'url is required' },
-        errors: expect.arrayContaining([{ field: 'url', message: 'is required' }]),
-      });
-  });
-
-  it("with another account's connection, and nothing of it is kept", async () => {
-    const { url } = webhookBody(us);
-    const reply = await create({ url, connectionIds: [us.connection.id, them.connection.id] });
-    expect(reply).toMatchObject(invalid('Invalid connection ids'));
-    expect((await create({ url })).status).toBe(200);
+    const changed = await us.api.put(`/webhook/${id}`, { notificationTypes: [1] });
+    for (const reply of [await us.api.post('/webhook', {}), changed])
+      expect(reply).toMatchObject({ status: 400, message: 'url is required' });
   });
 });

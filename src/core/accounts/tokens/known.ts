@@ -63,16 +63,15 @@ export async function findToken(env: Env, hash: string): Promise<KnownToken | un
   return { ...known, connection: { ...connection, incidentTypeMap } };
 }
 
-/** Has KV know a credential as D1 has it, if it is valid. */
-export async function storeInKv(env: Env, hash: string): Promise<void> {
-  const known = await findToken(env, hash);
-  const expiration = known?.expiresAt && Math.ceil(known.expiresAt / 1000);
-  // KV refuses an expiry less than a minute away; such a token is not stored there.
-  if (known && (!expiration || expiration > Date.now() / 1000 + 61))
-    await bestEffort(() =>
-      env.TOKENS.put(hash, JSON.stringify(known), expiration ? { expiration } : {}),
-    );
-}
+/** Has KV know a credential as D1 has it, if it is valid. May fail: then D1 is asked. */
+export const storeInKv = (env: Env, hash: string): Promise<void> =>
+  bestEffort(async () => {
+    const known = await findToken(env, hash);
+    const expiration = known?.expiresAt && Math.ceil(known.expiresAt / 1000);
+    // KV refuses an expiry less than a minute away; such a token is not stored there.
+    if (known && (!expiration || expiration > Date.now() / 1000 + 61))
+      await env.TOKENS.put(hash, JSON.stringify(known), expiration ? { expiration } : {});
+  });
 
 /** Deletes credentials from KV by their hashes. May fail: D1 refuses them in any case. */
 export const forgetTokens = async (env: Env, hashes: string[]): Promise<void> => {

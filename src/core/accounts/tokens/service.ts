@@ -13,7 +13,6 @@ import { newId } from '../../platform/db/ids.ts';
 import { untilChecksLapse } from '../../platform/db/reads.ts';
 import { connections, tokens } from '../../platform/db/schema/accounts.ts';
 import { openDatabase } from '../../platform/db/system.ts';
-import { invalid } from '../../platform/errors.ts';
 import { audit, creatorOfToken } from '../audit/write.ts';
 import { generateToken, hashToken, type Scope } from './format.ts';
 import { forgetTokens, storeInKv } from './known.ts';
@@ -78,10 +77,8 @@ export async function issueToken(
     ),
   });
   const { rows } = await asCaller(env, caller, add);
-  const [row] = rows;
-  if (!row) throw invalid('Unknown account');
   await storeInKv(env, hash);
-  return { ...row, value };
+  return { ...(rows[0] as Token), value }; // it was just added
 }
 
 /** The columns of a credential that are shown. */
@@ -181,24 +178,13 @@ export async function revokeToken(env: Env, caller: Caller, id: string): Promise
       .set({ revokedAt: sql`coalesce(${tokens.revokedAt}, ${Date.now()})` })
       .where(and(eq(tokens.id, id), eq(tokens.accountId, caller.accountId)))
       .returning({ ...visible, hash: tokens.hash }),
+    known: refuseUnless(db, sql`changes() > 0`, 'Unknown token'),
   }));
-  const [row] = revoked;
-  if (!row) throw invalid('Unknown token');
-  const { hash, ...token } = row;
+  const { hash, ...token } = revoked[0] as (typeof revoked)[number]; // it is known
   // `/ingest` checks its key on the primary in the transaction that writes: no cache to wait for.
   const expired = token.scope === 'api' ? untilChecksLapse(env) : undefined;
   await Promise.all([forgetTokens(env, [hash]), expired]);
   return token;
-}
-
-/** Updates KV for a connection's ingest keys after the connection has changed. */
-export async function refreshIngestKeys(
-  env: Env,
-  caller: Caller,
-  connectionId: string,
-): Promise<void> {
-  const rows = await asCaller(env, caller, (db) => selectKeys(db, connectionId));
-  await Promise.all(rows.map(({ hash }) => storeInKv(env, hash)));
 }
 
 const tokensPerChunk = 100;
@@ -206,7 +192,8 @@ const tokensPerChunk = 100;
 const isKeyOf = (connectionId: string) =>
   and(eq(tokens.connectionId, connectionId), isNull(tokens.revokedAt));
 
-const selectKeys = (db: Database, connectionId: string) =>
+/** The statement that selects the ingest keys of a connection. */
+export const selectKeys = (db: Database, connectionId: string) =>
   db.select({ hash: tokens.hash }).from(tokens).where(isKeyOf(connectionId));
 
 /** The statements that revoke all ingest keys of a connection. They return the hashes of these. */

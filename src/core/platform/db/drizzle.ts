@@ -37,7 +37,7 @@ export const isOfColumn = (indexed: unknown, column: SQLiteColumn): boolean =>
   is(indexed, SQL) ? indexed.queryChunks.includes(column) : indexed === column;
 
 /** A statement as D1 takes it, and what makes rows of D1's result. */
-export type Prepared = { d1: D1PreparedStatement; resultOf: (result: D1Result) => unknown };
+type Prepared = { d1: D1PreparedStatement; resultOf: (result: D1Result) => unknown };
 
 /** Prepares a statement for D1's `batch`. */
 export function prepare({ $client }: Pick<Database, '$client'>, statement: Statement): Prepared {

@@ -21,7 +21,7 @@ import { openDatabase } from './system.ts';
 /** Who acts in an account, and by what right. Valid only together with the check of `asCaller`. */
 export type Caller = {
   accountId: string;
-  /** What is written with every change of this caller, or refuses it. */
+  /** What is written before every change of this caller, in its transaction, or refuses it. */
   alongside?: (db: Database) => Statement;
 } & (
   | (KnownScope & { tokenId: string; check?: PassedCheck; reader?: Reader | undefined })
@@ -45,14 +45,14 @@ export type Credential = {
  * What a token was found to be good for: the connection of an ingest key, the connections that an API token is limited
  * to, and whether it only reads.
  */
-export type KnownScope = {
+type KnownScope = {
   connectionId?: string | undefined;
   connectionIds?: string[] | undefined;
   readOnly?: boolean | undefined;
 };
 
 /** That a token has been checked, and when it was last used, in milliseconds since 1970; 0: never. */
-export type PassedCheck = { lastUsedAt: number };
+type PassedCheck = { lastUsedAt: number };
 
 /** How the lists of a request are read where that is not as usual: from a replica of the database. */
 export type Reader = {
@@ -89,7 +89,7 @@ export async function asCaller<const S extends Statements>(
   return results;
 }
 
-export type GuardOptions = {
+type GuardOptions = {
   connectionId?: string | undefined;
   repeatable?: boolean | undefined;
   /** What else is refused, as `when … then …` about the account `a`. */
@@ -118,8 +118,8 @@ export async function guarded<const S extends Statements>(
     ${writes && 'operator' in caller && !evenIfDeleted ? isBeingDeleted(caller) : sql.empty()}`;
   const all = {
     checks: credentialCheck(db, caller, connectionId, refused, also),
-    results,
     alongside: writes ? caller.alongside?.(db) : undefined,
+    results,
   };
   try {
     const { checks, results } = await transaction(db, all, { repeatable });

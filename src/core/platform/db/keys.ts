@@ -8,7 +8,7 @@ export function keyOf(table: SQLiteTable): SQLiteColumn[] {
 }
 
 /** An index, the columns after its first, and whether it has only some rows. */
-export type Index = { name: string; rest: SQLiteColumn[]; isPartial: boolean };
+type Index = { name: string; rest: SQLiteColumn[]; isPartial: boolean };
 
 /** The indexes whose first column is this one, or an expression of it, as declared. */
 export const indexesOn = (column: SQLiteColumn): Index[] =>

@@ -51,7 +51,7 @@ export const maxScanned = 1000;
 export const maxPageBytes = 1024 * 1024;
 
 /** What reads rows in order until a page of them has passed the filters. */
-export type Scan = {
+type Scan = {
   columns: SQL;
   /** `table where …`: a range of an index in this order. */
   source: SQL;
@@ -65,7 +65,7 @@ export type Scan = {
 };
 
 /** Whether a row passes the filters, and its number among the scanned rows, from 1; without filters, all pass. */
-export type Scanned = { hit?: number; nth?: number };
+type Scanned = { hit?: number; nth?: number };
 
 /** The statement that selects the rows of a scan that pass: one more than a page, or as far as may be scanned. */
 export function scan<Row extends object>(

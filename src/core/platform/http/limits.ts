@@ -48,7 +48,7 @@ export async function withinLimit(env: Env, limiter: Limiter, key: string): Prom
 }
 
 /** The refusal of a caller over a limit; `retryAfter` is the rest of the current period. */
-export const rateLimited = (limiter: Limiter): Refusal =>
+const rateLimited = (limiter: Limiter): Refusal =>
   new Refusal({ kind: 'rate limited', retryAfter: Math.ceil(restOfPeriodMs(limiter) / 1000) });
 
 function restOfPeriodMs(limiter: Limiter): number {

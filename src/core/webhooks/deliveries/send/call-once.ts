@@ -1,8 +1,8 @@
 import { callTimeoutMs, type Outcome } from '../policy.ts';
 import { outcomeOf } from './reasons.ts';
 
-export const maxReadBytes = 4096;
-export const maxReadMs = 1000;
+const maxReadBytes = 4096;
+const maxReadMs = 1000;
 export const maxKeptBytes = 1024;
 
 type Init = { method: string; headers: Record<string, string>; body: string };

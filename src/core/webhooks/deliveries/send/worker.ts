@@ -32,6 +32,10 @@ import { recordStatements } from './record.ts';
 /** The most transactions of an invocation: each has at most seven of 1,000 queries. */
 const maxTransactions = 140;
 
+/** How often a worker tries to record outcomes, each time thrice, and how long it waits in between. */
+const maxTries = 5;
+const betweenTriesMs = 1_000;
+
 /** How many workers an account may have in an isolate, since their calls take memory, and when others try again. */
 export const maxWorkers = 200;
 const tryAgainSeconds = 1;
@@ -88,13 +92,17 @@ export async function runWorker(env: Env, wake: Wake, budget: Work): Promise<End
   const calls = callsOf(env, webhookId);
   let latest: Step | undefined;
   for (let hasHelper = false; ; ) {
-    const step: Step = await inTurn(wake, () => {
-      const mayClaim = isLeft(budget);
-      budget.queries--;
-      const outcomes = calls.takeEnded();
-      logAttempts(budget.log, webhookId, outcomes);
-      return recordAndClaim(db, wake, outcomes, mayClaim ? calls.room() : 0, latest);
-    });
+    const outcomes: Recorded[] = [];
+    const transact = () =>
+      inTurn(wake, () => {
+        const mayClaim = isLeft(budget);
+        budget.queries--;
+        const ended = calls.takeEnded();
+        logAttempts(budget.log, webhookId, ended);
+        outcomes.push(...ended);
+        return recordAndClaim(db, wake, outcomes, mayClaim ? calls.room() : 0, latest);
+      });
+    const step: Step = await persistently(outcomes, transact);
     latest = step;
     const { webhook, claimed, count, now } = step;
     if (webhook) calls.start(webhook, claimed, Math.min(now + startWindowMs, budget.callsUntil));
@@ -110,6 +118,17 @@ export async function runWorker(env: Env, wake: Wake, budget: Work): Promise<End
     else if (!step.unsaid)
       return { webhook, isLate: count === 0, lookedAt: now, hasRetry: calls.hasRetry() };
   }
+}
+
+/** Tries again for some seconds to record outcomes: those that are not recorded are called again. */
+async function persistently<T>(outcomes: Recorded[], transact: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await transact();
+    } catch (error) {
+      if (outcomes.length === 0 || tries === maxTries) throw error;
+      await scheduler.wait(betweenTriesMs);
+    }
 }
 
 /** A transaction of a worker: what it claimed of `count`, and what the receiver has shown that is not stored yet. */

@@ -1,12 +1,9 @@
-import { env } from 'cloudflare:workers';
 import { transaction } from '#src/core/platform/db/database.ts';
-import { openDatabase } from '#src/core/platform/db/system.ts';
 import type { ReceiverState } from '#src/core/webhooks/deliveries/receiver/next.ts';
 import { asState, readState, writeState } from '#src/core/webhooks/deliveries/receiver/store.ts';
-import { story } from '#test/support/story.ts';
+import { db, story } from '#test/support.ts';
 
 const { us, register } = story();
-const db = openDatabase(env);
 const stateOf = async (id: string) => (await transaction(db, readState(db, id)))[0]?.state ?? '';
 const failedAgain = (stored: string): ReceiverState => {
   const state = asState(stored);

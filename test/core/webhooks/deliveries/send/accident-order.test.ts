@@ -1,10 +1,15 @@
 import { levelWaitMs } from '#src/core/webhooks/deliveries/policy.ts';
 import { ACCIDENT } from '#src/core/webhooks/notifications/types.ts';
-import { attempted, makeDue, settled } from '#test/support/deliveries.ts';
-import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
-import { rows } from '#test/support/rows.ts';
-import { minute } from '#test/support/service.ts';
-import { story } from '#test/support/story.ts';
+import {
+  accident,
+  attempted,
+  rows,
+  safetyEvent,
+  settled,
+  story,
+  tryAgain,
+  vehicle,
+} from '#test/support.ts';
 
 const { heard, send, register } = story();
 const happen = (...levels: number[]) =>
@@ -29,9 +34,8 @@ describe('the levels of an accident', () => {
     heard.responds(
       ({ body }) => new Response(null, { status: body.data.notificationLevel === 1 ? 400 : 204 }),
     );
-    await makeDue(hook.id);
-    await minute();
-    await settled(hook.id, 1, ['delivered']);
+    await tryAgain(hook.id);
+    await settled(hook.id, 1, 'delivered');
   });
 
   it('do not wait for one that waits for a minute, nor for one that has ended', async () => {
@@ -43,12 +47,11 @@ describe('the levels of an accident', () => {
     await happen(2);
     await expect.poll(levels).toEqual([1, 2]);
     heard.returns(410);
-    await makeDue(hook.id);
-    await minute();
-    await settled(hook.id, 2, ['failed']);
+    await tryAgain(hook.id);
+    await settled(hook.id, 2, 'failed');
     heard.returns(200);
     await happen(3);
-    await settled(hook.id, 1, ['delivered']);
+    await settled(hook.id, 1, 'delivered');
   });
 
   it('are not held up by other webhooks or accidents, nor again when they are repeated', async () => {

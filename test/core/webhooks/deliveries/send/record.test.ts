@@ -1,12 +1,8 @@
-import { env } from 'cloudflare:workers';
 import { transaction } from '#src/core/platform/db/database.ts';
-import { openDatabase } from '#src/core/platform/db/system.ts';
 import { leaseMs, type Recorded } from '#src/core/webhooks/deliveries/policy.ts';
 import { claimStatements } from '#src/core/webhooks/deliveries/send/claim.ts';
 import { recordStatements } from '#src/core/webhooks/deliveries/send/record.ts';
-import { claim, deliveriesOf, unattempted } from '#test/support/deliveries.ts';
-import { accident } from '#test/support/records.ts';
-import { story } from '#test/support/story.ts';
+import { accident, claim, db, deliveriesOf, story, unattempted } from '#test/support.ts';
 
 const { send, register, happen } = story();
 
@@ -16,7 +12,6 @@ it('a worker whose claim is by now another’s records nothing', async () => {
   const [late, next] = [await claim(hook.id), await claim(hook.id, 50, Date.now() + leaseMs + 1)];
   const record = async (claimed: typeof late.claimed, status: Recorded['status']) => {
     const outcomes = claimed.map((delivery) => ({ delivery, status }));
-    const db = openDatabase(env);
     await transaction(db, recordStatements(db, hook.id, outcomes, Date.now()));
     return (await deliveriesOf(hook.id)).map((delivery) => delivery.status);
   };
@@ -31,7 +26,6 @@ it('a worker for accidents claims no events', async () => {
     await happen(2);
     await send(accident());
   });
-  const db = openDatabase(env);
   const request = { webhookId: hook.id, count: 50, now: Date.now(), accidentsOnly: true };
   const { rows } = await transaction(db, claimStatements(db, request));
   expect(rows.map(({ level }) => level)).toEqual([1]);

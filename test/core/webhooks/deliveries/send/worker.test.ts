@@ -1,10 +1,12 @@
 import { env } from 'cloudflare:workers';
-import { newId } from '#src/core/platform/db/ids.ts';
 import { through } from '#src/core/platform/db/through.ts';
 import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
 import { maxWorkers } from '#src/core/webhooks/deliveries/send/worker.ts';
+import { newId, times } from '#test/support.ts';
 
-it('an account has 200 workers in an isolate, and those of accidents; others come back a second later', async () => {
+it('an account has 200 workers in an isolate, and those of accidents; others come back a second later', {
+  tags: ['proof'],
+}, async () => {
   const held = Promise.withResolvers<void>();
   const DB = through(env.DB, (run) => held.promise.then(run));
   const later = vi.fn(async () => {});
@@ -12,7 +14,7 @@ it('an account has 200 workers in an isolate, and those of accidents; others com
   const [ours, theirs] = [newId(), newId()];
   const handled = (accountId: string, more = {}) =>
     handle(bindings, { accountId, webhookId: newId(), worker: 1, ...more });
-  const work = Array.from({ length: maxWorkers }, () => handled(ours));
+  const work = times(maxWorkers, () => handled(ours));
   work.push(handled(ours, { webhookId: 'late' }));
   const late = [{ accountId: ours, webhookId: 'late', worker: 1 }, { delaySeconds: 1 }];
   await vi.waitFor(() => expect(later.mock.calls).toEqual([late]));

@@ -1,17 +1,4 @@
-import {
-  and,
-  eq,
-  exists,
-  isNull,
-  ne,
-  not,
-  notExists,
-  type SQL,
-  type SQLWrapper,
-  sql,
-} from 'drizzle-orm';
-import type { SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core';
-import { audit } from '../../core/accounts/audit/write.ts';
+import { and, eq, isNull, ne, notExists, sql } from 'drizzle-orm';
 import { hashToken } from '../../core/accounts/tokens/format.ts';
 import type { NewConnection } from '../../core/fleet/connections.ts';
 import { config } from '../../core/platform/config.ts';
@@ -23,6 +10,7 @@ import { invalidField } from '../../core/platform/errors.ts';
 import { send } from '../../core/platform/queue.ts';
 import { type CoveredConnection, createConnection } from '../alerts/coverage.ts';
 import { providerProblem } from './address.ts';
+import { changePull, feedsDue, unlessWithdrawn } from './connected.ts';
 import { pageMs } from './connector/call.ts';
 import { type Access, adviceFor, type Connector, ProviderError } from './connector/connector.ts';
 import { readCredential } from './connector/credential.ts';
@@ -168,7 +156,7 @@ export async function connectProvider(
 }
 
 /**
- * Replaces a connection's credential after trying it, and pulls at once: from where it was, or from the beginning for
+ * Replaces a connection's credential after trying it, and pulls at once: from where it was, or like a new connection for
  * another organisation, whose cursors differ.
  * @throws Refusal: invalid, as for `tryCredential`, when the connection does not pull, or consent was withdrawn
  */
@@ -182,13 +170,15 @@ export async function replaceCredential(
   const tried = await tryCredential(env, caller, { provider, baseUrl, credential: text }, true);
   const secrets = await seal(env, id, { credential: tried.credential });
   const now = Date.now();
+  const isSame = eq(pulls.organisationId, tried.organisationId);
   await changePull(env, caller, id, {
     noted: 'credential',
     set: {
       secrets,
       credentialHash: tried.hash,
       session: null,
-      feeds: sql`iif(${eq(pulls.organisationId, tried.organisationId)}, ${feedsDue}, '{}')`,
+      feeds: sql`iif(${isSame}, ${feedsDue}, '{}')`,
+      connectedAt: sql`iif(${isSame}, ${pulls.connectedAt}, ${now})`,
       baseUrl: tried.baseUrl,
       organisation: tried.organisation,
       organisationId: tried.organisationId,
@@ -202,117 +192,6 @@ export async function replaceCredential(
   await send(env.DELIVERIES, [{ pull: [id] }]);
   return tried;
 }
-
-/** The feeds as they are, and none waits: a person has mended the connection. */
-const feedsDue = sql`(select json_group_object(key, json(json_remove(value, '$.problem', '$.pulledAt')))
-  from json_each(${pulls.feeds}))`;
-
-/** Pauses a connection; a write that has begun completes. @throws Refusal: invalid, if it does not pull */
-export const pausePull = (env: Env, caller: Caller, id: string): Promise<void> =>
-  changePull(env, caller, id, {
-    noted: 'paused',
-    set: {
-      pausedAt: sql`coalesce(${pulls.pausedAt}, ${Date.now()})`,
-      dueAt: null,
-      claim: null,
-    },
-  });
-
-/** Resumes a connection where it stopped. @throws Refusal: invalid, as above */
-export async function resumePull(env: Env, caller: Caller, id: string): Promise<void> {
-  await changePull(env, caller, id, {
-    noted: 'resumed',
-    set: {
-      pausedAt: null,
-      dueAt: sql`iif(${isNull(pulls.refusedAt)}, ${Date.now()}, null)`,
-      claimedUntil: 0,
-      feeds: feedsDue,
-    },
-  });
-  await send(env.DELIVERIES, [{ pull: [id] }]);
-}
-
-/** Pulls all feeds now, also with a credential that was refused. @throws Refusal: invalid */
-export async function pullNow(env: Env, caller: Caller, id: string): Promise<void> {
-  await changePull(env, caller, id, {
-    only: isNull(pulls.pausedAt),
-    set: { dueAt: Date.now(), refusedAt: null, feeds: feedsDue },
-  });
-  await send(env.DELIVERIES, [{ pull: [id] }]);
-}
-
-/** Stores the secret with which the provider signs its webhook's calls. @throws Refusal: invalid */
-export async function setWebhookSecret(
-  env: Env,
-  caller: Caller,
-  id: string,
-  text: string,
-): Promise<void> {
-  const secret = text.trim();
-  if (!/^[\x21-\x7e]{8,500}$/.test(secret))
-    throw invalidField('secret', 'must be one word of 8 to 500 characters');
-  const webhookSecret = await seal(env, id, { secret });
-  await changePull(env, caller, id, {
-    noted: 'webhook secret',
-    set: { webhookSecret },
-  });
-}
-
-/** Changes a pull that passes `only` and has consent, and audits that. `also` may refuse it before. */
-export async function changePull(
-  env: Env,
-  caller: Caller,
-  id: string,
-  {
-    set,
-    noted,
-    only,
-    also = () => [],
-  }: {
-    set: SQLiteUpdateSetSource<typeof pulls>;
-    noted?: string;
-    only?: SQL;
-    also?: (db: Database) => Statement[];
-  },
-): Promise<void> {
-  const own = and(eq(pulls.connectionId, id), eq(pulls.accountId, caller.accountId));
-  await asCaller(env, caller, (db) => [
-    refuseUnless(
-      db,
-      exists(db.select({ id: pulls.connectionId }).from(pulls).where(and(own, only))),
-      'This connection does not pull from a provider, or is paused',
-    ),
-    unlessWithdrawn(db, id),
-    ...also(db),
-    noted ? audit(db, caller, 'changed', 'connections', id, [noted]) : undefined,
-    db.update(pulls).set(set).where(own),
-  ]);
-}
-
-/** SQL for whether the connection `id` was connected by a link whose consent was withdrawn. */
-export const isWithdrawn = (id: SQLWrapper): SQL =>
-  sql`exists (select 1 from connect_links where connection_id = ${id} and withdrawn_at is not null)`;
-
-/** What the portal knows of the connection `id`. */
-export const connectionSql = {
-  isEnded: isWithdrawn,
-  isRefused: (id: SQLWrapper): SQL =>
-    sql`exists (select 1 from pulls where connection_id = ${id} and refused_at is not null)`,
-  version: (id: SQLWrapper): SQL =>
-    sql`(select json_array(paused_at, refused_at) from pulls where connection_id = ${id})`,
-};
-
-/** SQL for whether accidents of the connection `c` are expected: it is neither paused nor withdrawn. */
-export const needsCover: SQL = sql`(not ${isWithdrawn(sql`c.id`)} and not exists (
-  select 1 from pulls where connection_id = c.id and paused_at is not null))`;
-
-/** The statement that refuses such a connection, so that the withdrawal holds. */
-const unlessWithdrawn = (db: Database, id: string) =>
-  refuseUnless(
-    db,
-    not(isWithdrawn(sql`${id}`)),
-    'The consent to this connection was withdrawn. Create another connect link, or add the provider with a credential of your own.',
-  );
 
 function unlessConnected(db: Database, { accountId }: Caller, hash: string, id: string) {
   const others = db

@@ -1,9 +1,10 @@
-// Needs: activity, alerts, evidence
+// Needs: alerts, evidence
 
 import { withWarning } from '../alerts/coverage.ts';
 import type { Extra } from '../extra.ts';
 import { ownerIn } from '../owner-of.ts';
-import { connectIfPulled, needsCover } from './connect.ts';
+import { connectIfPulled } from './connect.ts';
+import { needsCover } from './connected.ts';
 import { handlers } from './handlers.ts';
 import { healthAlertsAreDue, notifyOfSilence, sendHealthAlerts } from './health-alerts.ts';
 import { metrics } from './metrics.ts';
@@ -24,7 +25,10 @@ export const extra: Extra = {
   metrics,
   routes: providerRoutes,
   pages,
-  messages: { pull },
+  messages: {
+    /** 500 records a call; five connections a message, 8 seconds each; the records of a day. */
+    pull,
+  },
   starters: { 'start pulls': startPulls },
   jobs: {
     /** 50 connections a step; 1,000 connections. */

@@ -1,9 +1,10 @@
 import { findConnection } from '../../core/fleet/connections.ts';
+import { unmappedWords } from '../../core/fleet/incidents/unmapped.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
 import { invalid } from '../../core/platform/errors.ts';
-import { unmappedWords } from '../../portal/read/activity.ts';
 import type { Handlers } from '../handlers.ts';
-import { pausePull, pullNow, replaceCredential, resumePull, setWebhookSecret } from './connect.ts';
+import { replaceCredential } from './connect.ts';
+import { pausePull, pullNow, resumePull, setWebhookSecret } from './connected.ts';
 import { createLink, listLinks, revokeLink } from './links.ts';
 import type { operations } from './operations.ts';
 import { pullStatus } from './status.ts';

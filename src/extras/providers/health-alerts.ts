@@ -14,7 +14,7 @@ import { hourMs } from '../../core/platform/durations.ts';
 import { inSteps, isLeft, newBudget } from '../../core/platform/jobs/budget.ts';
 import { addNews, newsFor } from '../alerts/pending.ts';
 import { wakeSender } from '../alerts/sending.ts';
-import { isWithdrawn } from './connect.ts';
+import { isWithdrawn } from './connected.ts';
 import { adviceFor, feedNames } from './connector/connector.ts';
 import { type Feeds, silentMs } from './plan.ts';
 import { connectorOf } from './registry.ts';

@@ -16,7 +16,7 @@ import {
 import { refuseIfMoved } from '../../core/accounts/accounts.ts';
 import { type AuditedTable, audit } from '../../core/accounts/audit/write.ts';
 import { hashToken } from '../../core/accounts/tokens/format.ts';
-import { updateConnection } from '../../core/fleet/connections.ts';
+import { setHealthStatus } from '../../core/fleet/connections.ts';
 import { originOf } from '../../core/platform/config.ts';
 import { seal } from '../../core/platform/crypto.ts';
 import { type Database, refuseUnless, transaction } from '../../core/platform/db/database.ts';
@@ -33,7 +33,8 @@ import { dayMs } from '../../core/platform/durations.ts';
 import { isSecret, newSecret, secretIn, withCell } from '../../people/secrets.ts';
 import type { CoveredConnection } from '../alerts/coverage.ts';
 import { evidenceDays } from '../evidence/tables.ts';
-import { changePull, connectProvider, type NewPull } from './connect.ts';
+import { connectProvider, type NewPull } from './connect.ts';
+import { changePull } from './connected.ts';
 import { connectLinks } from './tables.ts';
 
 export const connectLinkMs = 7 * dayMs;
@@ -119,7 +120,7 @@ export async function revokeLink(
 }
 
 /** What a link's holder may see: whom it connects to, and what was connected by it. */
-export type OpenedLink = ConnectLink & {
+type OpenedLink = ConnectLink & {
   account: string;
   evidenceDays: number | null;
   connection: string | null;
@@ -127,7 +128,7 @@ export type OpenedLink = ConnectLink & {
 };
 
 /** Somebody outside the account, who has the link with this hash. */
-export type LinkCaller = Caller & { hash: string };
+type LinkCaller = Caller & { hash: string };
 
 const audited: AuditedTable = { table: 'connect_links', subject: 'connect link' };
 
@@ -223,7 +224,7 @@ export async function withdraw(env: Env, caller: LinkCaller, connectionId: strin
     also: (db) => [
       refuseUnless(db, isAny(db, own), usedLink),
       db.update(connectLinks).set({ withdrawnAt: now }).where(own),
+      ...setHealthStatus(db, { id: connectionId, accountId: caller.accountId, now }, 3),
     ],
   });
-  await updateConnection(env, caller, connectionId, { healthStatus: 3 });
 }

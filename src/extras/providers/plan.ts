@@ -25,6 +25,8 @@ export type FeedState = {
     since: number;
     times: number;
     until: number;
+    /** Whether only a part cannot be read: it is a problem until all could be. */
+    isOfPart?: true;
   };
   /** History before `to` is still to be read; `cursor` is within the window that ends there. */
   history?: { to: number; cursor: Json; records: number; beganAt: number };
@@ -120,7 +122,7 @@ function nextPullOf(planned: Planned, name: FeedName, now: number): number {
 }
 
 /** How much of a feed's history is left, in milliseconds. */
-export function remainingHistory(
+function remainingHistory(
   { connector, feeds, connectedAt, historyDays }: Planned,
   name: FeedName,
 ): number {
@@ -142,7 +144,8 @@ export function afterPage(
   { cursor, more, records }: { cursor: Json; more: boolean; records: number },
   { now, everyMinutes }: { now: number; everyMinutes: number },
 ): FeedState {
-  const { problem: _, behind = 0, newest: _newest, ...rest } = state ?? { cursor: null };
+  const { problem, behind = 0, newest: _newest, ...others } = state ?? { cursor: null };
+  const rest = problem?.isOfPart && (more || window) ? { ...others, problem } : others;
   if (window && isNewest)
     return more ? { ...rest, behind, newest: { window, cursor } } : { ...rest, behind: 0 };
   if (window) {
@@ -152,6 +155,17 @@ export function afterPage(
   }
   if (more) return { ...rest, cursor, behind: behind + 1 };
   return { ...rest, cursor, isComplete: true, ...(everyMinutes > 1 && { pulledAt: now }) };
+}
+
+/** A feed after a page in which a part is missing. */
+export function afterPart(
+  next: FeedState,
+  before: FeedState | undefined,
+  problem: ProviderError,
+  now: number,
+): FeedState {
+  const { problem: known } = afterProblem(before, problem, now);
+  return known ? { ...next, problem: { ...known, times: 0, until: now, isOfPart: true } } : next;
 }
 
 /** A feed after a problem: it waits, longer each time, and the newest records come later. */

@@ -20,6 +20,7 @@ import {
 import { idFrom } from './connector/read.ts';
 import {
   afterPage,
+  afterPart,
   afterProblem,
   type Feeds,
   healthOf,
@@ -34,9 +35,9 @@ import { type Claimed, claimDue, dueConnections, keepRefusals, type Saved, save 
 /** When an invocation stops beginning pages: the last may take 18 s and must be written within 30 s. */
 const pullBudget = { ms: 8_000, queries: 400 };
 
-export const connectionsPerMessage = 5;
+const connectionsPerMessage = 5;
 
-/** The wait after a rate limit that says none. */
+/** The wait after a rate limit that says none, or one that has passed. */
 const limitedMs = 60_000;
 
 /** The bytes of a connection's cursors, and of a session: rows must be restorable. */
@@ -84,7 +85,7 @@ async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<stri
     });
     if (health !== claimed.healthStatus) saved.health = health;
     if (session) saved.session = await seal(env, claimed.connectionId, { session });
-    const isDue = await save(env, claimed, saved, run.limitedUntil ?? nextDueAt(run, now));
+    const isDue = await save(env, claimed, saved, nextDueAt(run, now), run.limitedUntil);
     return isDue ? claimed.connectionId : undefined;
   } catch (error) {
     interrupted(claimed, error);
@@ -143,7 +144,7 @@ async function work(env: Env, run: Run, budget: Budget): Promise<void> {
       if (refusalIn(error)?.failure.kind === 'forbidden') return; // its account was suspended meanwhile
       const problem = problemIn(run, error);
       if (problem.kind === 'rate limited') {
-        run.limitedUntil = Date.now() + (problem.retryAfterMs ?? limitedMs);
+        run.limitedUntil = Date.now() + (problem.retryAfterMs || limitedMs);
         return;
       }
       fail(run, task, problem);
@@ -159,7 +160,7 @@ async function work(env: Env, run: Run, budget: Budget): Promise<void> {
 /** Makes the feed wait, and start again if its cursor may be the problem. */
 function fail(run: Run, task: Task, problem: ProviderError): void {
   const next = afterProblem(run.feeds[task.feed], problem, Date.now());
-  const mayBeCursor = problem.status === 400 || problem.status === 404;
+  const mayBeCursor = problem.kind === 'unexpected' && problem.status !== undefined;
   const restart = run.connector.feeds[task.feed]?.restart;
   setFeed(run, task.feed, mayBeCursor ? startAgain(next, task, restart) : next);
 }
@@ -184,19 +185,23 @@ async function pullPage(env: Env, run: Run, task: Task): Promise<boolean> {
   const feed = connector.feeds[task.feed];
   if (!feed) throw new Error(`${connector.provider} has no ${task.feed}`);
   const state = feeds[task.feed];
-  const position = task.isNewest ? state?.newest : state?.history;
+  const position = task.window ? (task.isNewest ? state?.newest : state?.history) : state;
+  const cursor = position?.cursor ?? null;
   const page =
     task.window && feed.history
-      ? ofHistory(await feed.history.page(run.api, task.window, position?.cursor ?? null))
-      : await feed.changes(run.api, state?.cursor ?? null, run.connectedAt);
+      ? ofHistory(await feed.history.page(run.api, task.window, cursor))
+      : await feed.changes(run.api, cursor, run.connectedAt);
   const { unknownVehicles } = await ingestPulled(env, run, {
     ...page,
     records: await readable(env, run, task, page),
   });
   if (unknownVehicles) pullVehiclesSoon(run);
+  if (page.more && JSON.stringify(page.cursor) === JSON.stringify(cursor))
+    throw new ProviderError('unexpected', 'returns the same page again and again');
   const now = Date.now();
   const progress = { cursor: page.cursor, more: page.more, records: page.records.length };
-  const next = afterPage(state, task, progress, { now, everyMinutes: feed.everyMinutes });
+  const whole = afterPage(state, task, progress, { now, everyMinutes: feed.everyMinutes });
+  const next = page.problem ? afterPart(whole, state, page.problem, now) : whole;
   if (!task.window && !page.more) done.add(task.feed);
   const isNews = JSON.stringify(next) !== JSON.stringify(state);
   if (isNews && dumpedBytes(JSON.stringify({ ...feeds, [task.feed]: next })) > maxFeedsBytes)

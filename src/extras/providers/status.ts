@@ -3,7 +3,7 @@ import { following, type SliceQuery } from '../../core/platform/db/cursor.ts';
 import type { Database } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
-import { isWithdrawn } from './connect.ts';
+import { isWithdrawn } from './connected.ts';
 import { adviceFor, type Connector, type FeedName, feedNames } from './connector/connector.ts';
 import { type Feeds, historyProgress, isFailing, type Planned } from './plan.ts';
 import { connectorOf } from './registry.ts';

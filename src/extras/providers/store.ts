@@ -1,4 +1,4 @@
-import { and, eq, exists, inArray, isNotNull, lte, ne, sql } from 'drizzle-orm';
+import { and, eq, exists, inArray, isNotNull, isNull, lte, ne, sql } from 'drizzle-orm';
 import { validate as isUuid } from 'uuid';
 import { setHealthStatus, setPulledAt } from '../../core/fleet/connections.ts';
 import { type Sealed, unseal } from '../../core/platform/crypto.ts';
@@ -87,16 +87,18 @@ export type Saved = {
 
 /**
  * Saves a run's progress while it has its claim; otherwise it must end: returns undefined. With `end`, ends
- * the run: it is due then, or at once if somebody asked meanwhile. Returns whether it is due.
+ * the run: it is due then, or at once if somebody asked meanwhile, but nobody's before `limitedUntil`. Returns
+ * whether it is due.
  */
 export async function save(
   env: Env,
   claimed: Claimed,
   { feeds, succeededAt, session, refusedAt, health }: Saved,
   end?: number,
+  limitedUntil = 0,
 ): Promise<boolean | undefined> {
   const db = openDatabase(env);
-  const due = refusedAt === undefined ? (end ?? claimed.dueAt) : null;
+  const due = refusedAt === undefined ? Math.max(end ?? claimed.dueAt, limitedUntil) : null;
   const { connectionId: id, accountId, claim } = claimed;
   const now = Date.now();
   const isOwn = eq(pulls.connectionId, id);
@@ -108,12 +110,13 @@ export async function save(
       saved: db
         .update(pulls)
         .set({
-          ...(end !== undefined && { claimedUntil: 0, claim: null }),
+          ...(end !== undefined && { claimedUntil: limitedUntil, claim: null }),
           ...(isSame && { health, healthAt: sql`iif(${isSame}, ${pulls.healthAt}, ${now})` }),
           feeds: feeds && JSON.stringify(feeds),
           session,
           refusedAt,
-          dueAt: sql`iif(${due} is null or ${pulls.dueAt} is ${claimed.dueAt}, ${due}, ${pulls.dueAt})`,
+          dueAt: sql`iif(${due} is null or ${pulls.dueAt} is ${claimed.dueAt}, ${due},
+            max(${pulls.dueAt}, ${limitedUntil}))`,
         })
         .where(and(isOwn, eq(pulls.claim, claim)))
         .returning({ dueAt: pulls.dueAt }),
@@ -210,7 +213,7 @@ export async function handleProviderWebhook(
     db,
     db
       .update(pulls)
-      .set({ dueAt: now })
+      .set({ dueAt: sql`max(${now}, iif(${isNull(pulls.claim)}, ${pulls.claimedUntil}, 0))` })
       .where(and(isOwn, isNotNull(pulls.dueAt), isActive)),
   );
   await send(env.DELIVERIES, [{ pull: [connectionId] }]);

@@ -38,6 +38,7 @@ export const pulls = sqliteTable(
     /** Null: paused, or the provider refuses the credential. */
     dueAt: integer('due_at'),
     claim: text(),
+    /** Without a claim: nothing is pulled before, because the provider limits the rate. */
     claimedUntil: integer('claimed_until').notNull().default(0),
     pausedAt: integer('paused_at'),
     refusedAt: integer('refused_at'),

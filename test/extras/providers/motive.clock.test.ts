@@ -1,37 +1,34 @@
+import { eventRecord, vehicleRecord } from '#src/extras/providers/motive/records.ts';
 import { changes } from '#test/extras/changes/support.ts';
+import { dayMs, signIn } from '#test/support.ts';
+import { add, type Item, iso, soon } from './fleets/fleet.ts';
 import {
   fakeMotive,
   type MotiveData,
   motiveData,
-  motiveDriver,
   motiveEvent,
   motivePeriod,
   motiveSpeeding,
   motiveVehicle,
-} from '#test/extras/providers/fleets/motive.ts';
-import { signIn } from '#test/support/portal.ts';
-import {
-  aheadBy,
-  dismissed,
-  providerStory,
-  pullAll,
-  pullRun,
-  pullStatus,
-  reported,
-} from '#test/support/provider.ts';
-import { rows } from '#test/support/rows.ts';
-
-const day = 86_400_000;
-/** Motive's times are whole seconds. */
-const iso = (ms: number) => new Date(Math.floor(ms / 1000) * 1000).toISOString();
-/** Soon enough to be after the connection was made, in whole seconds too. */
-const soon = () => Date.now() + 2_000;
+} from './fleets/motive.ts';
+import { aheadBy, dismissed, keepEvidence, providerStory, reported } from './support.ts';
 
 let data: MotiveData;
 let fault: (url: URL) => Response | undefined;
 const tale = providerStory('motive', () => data.key);
-const { connectWith, connected, arrived, notified, levels, drivers, events, trips, accidents } =
-  tale;
+const {
+  pulled,
+  connected,
+  arrived,
+  notified,
+  levels,
+  events,
+  trips,
+  accidents,
+  pullAll,
+  pullRun,
+  pullAfter,
+} = tale;
 
 beforeEach(() => {
   data = motiveData();
@@ -46,147 +43,90 @@ function serve(more: { perPage?: number; saysTotal?: boolean } = { perPage: 2 })
 }
 
 const [truck, other] = [motiveVehicle(1), motiveVehicle(2)];
+/** A crash that Motive lists from now on. */
+const crashes = (vehicle = truck, more: Item = {}, at = soon()) =>
+  add(data.performance, motiveEvent(vehicle, 'crash', at, more));
+const change = (item: Item, more: Item) =>
+  Object.assign(item, more, { changedAt: iso(Date.now() + 2_000) });
+
 /** A link to a video, as Motive signs it, and what a crash with it has. */
 const signed = (signature: string) =>
   `https://media.example.com/1.mp4?X-Amz-Expires=172800&X-Amz-Signature=${signature}`;
 const filmed = (signature: string) => ({
   camera_media: {
-    id: 1,
     available: true,
     downloadable_videos: { front_facing_plain_url: signed(signature) },
   },
 });
 
-it('loads vehicles, drivers and a history of events and trips as customers know them', async () => {
-  data.vehicles[1] = motiveVehicle(2, { status: 'deactivated', year: '0', vin: null, make: null });
-  data.users[1] = motiveDriver(2, { status: 'deactivated' });
-  data.users[2] = motiveDriver(3, { role: 'admin' });
-  // Some just after the first moment of a week of history, and the company's days are others than those of UTC.
-  data.dayBeginsAt = 24;
-  for (const ago of [2, 7 - 1 / 1440, 20, 29]) {
-    const at = Date.now() - ago * day;
-    data.performance.push(motiveEvent(truck, 'hard_brake', at));
-    data.speeding.push(motiveSpeeding(truck, at));
-    data.periods.push(motivePeriod(truck, at));
-  }
-  data.speeding.push(motiveSpeeding(truck, Date.now() - 31 * day));
-  const id = await connected([1, 2], { historyDays: 30 });
-  const vehicles = await tale.vehicles(id);
-  const named = (name: string) => vehicles.find((one) => one.name === name);
-  expect(vehicles).toHaveLength(3);
-  expect(named('Truck 1')).toMatchObject({
-    sourceId: '1300181',
-    vin: '1FUJGLDR7CL200001',
-    make: 'Freightliner',
-    model: null,
-    year: 2022,
-    fuelType: 'diesel',
-    licensePlate: 'MTV-1',
-    groups: ['Yard 3', 'Yard 1'],
-    status: 'active',
-  });
-  expect(named('Truck 2')).toMatchObject({ year: null, vin: null, status: 'inactive' });
-  const people = await drivers(id);
-  expect(people.map(({ name, status }) => [name, status]).sort()).toEqual([
-    ['Sam Sample 1', 1],
-    ['Sam Sample 2', 0],
-  ]);
-  expect(people[0]).toMatchObject({ email: null, phone: '+1 6155550100', licenseState: 'TN' });
-  const [found, driven] = [await events(id), await trips(id)];
-  expect([found.length, driven.length]).toEqual([8, 4]);
-  expect(tale.hooks.got).toEqual([]);
-  const { organisation, feeds } = await pullStatus(id);
-  expect(organisation).toBe('Sample Freight');
-  expect(feeds.flatMap(({ history }) => history?.share ?? [])).toEqual([1, 1]);
-  const place = { latitude: 36.1627, longitude: -86.7816 };
-  expect(found.find(({ speedLimitKph }) => speedLimitKph === null)).toMatchObject({
-    incidentTypes: ['hard_brake'],
-    translatedIncidentTypes: ['Harsh Braking'],
-    eventRisk: 3,
-    location: place,
-    maxSpeedKph: 96.56,
-  });
-  expect(found.find(({ speedLimitKph }) => speedLimitKph === 104.6)).toMatchObject({
-    sourceId: expect.stringContaining('speeding:'),
-    translatedIncidentTypes: ['Speeding'],
-    eventRisk: 4,
-    location: place,
-    driverId: null,
-    maxSpeedKph: 121.5,
-  });
-  expect(driven[0]).toMatchObject({
-    startLocation: place,
-    endLocation: { latitude: 36.2, longitude: -86.7 },
-    distanceKm: 42.25,
-    durationSeconds: 1800,
-  });
+const unused = { status: 'deactivated', year: '0', vin: null, make: '' };
+it.each([
+  [
+    'no year, VIN or make of a vehicle that is not used and has none',
+    vehicleRecord(motiveVehicle(2, unused), new Map()),
+    { year: null, vin: null, make: null, status: 'inactive' },
+  ],
+  [
+    'an event by its type, and at the higher of its speeds',
+    eventRecord(motiveEvent(truck, 'hard_brake', 0, { metadata: { severity: 'medium' } })),
+    { incidentTypes: ['hard_brake'], eventRisk: 3, maxSpeedKph: 96.56 },
+  ],
+])('knows %s', (_, record, expected) => {
+  expect(record).toMatchObject(expected);
 });
 
 it('takes over what is changed later', async () => {
-  const id = await connected([2]);
-  const brake = motiveEvent(truck, 'aggregated_lane_swerving_event', soon(), {
+  await connected([2]);
+  const swerving = motiveEvent(truck, 'aggregated_lane_swerving_event', soon(), {
     metadata: { severity: 'critical' },
-    secondary_behaviors: ['Cell Phone Usage', 'No tag applies'],
     driver: null,
+    secondary_behaviors: ['Cell Phone Usage', 'No tag applies'],
   });
-  const trip = motivePeriod(other, soon(), {
-    status: 'in_progress',
-    end_time: null,
-    end_kilometers: null,
-  });
-  data.performance.push(brake);
-  const speeding = motiveSpeeding(truck, soon(), { id: brake.id });
+  data.performance.push(swerving);
+  const isGoingOn = { status: 'in_progress', end_time: null, end_kilometers: null };
+  const trip = add(data.periods, motivePeriod(other, soon(), isGoingOn));
+  const speeding = motiveSpeeding(truck, soon(), { id: swerving.id });
   data.speeding.push(speeding, motiveSpeeding(other, soon(), { status: 'invalid' }));
-  data.periods.push(trip);
-  await pullAll(id);
-  await arrived(2);
+  await pulled(2);
   const types = notified().map(({ translatedIncidentTypes: types }) => String(types));
   expect(types.sort()).toEqual(['Lane Departure,Phone Usage', 'Speeding']);
-  expect(await trips(id)).toMatchObject([{ endedAt: null, durationSeconds: null }]);
-  Object.assign(brake, { driver: { id: 4033171 }, changedAt: iso(soon()) });
-  const ended = motivePeriod(other, Date.parse(String(trip.start_time)), { id: trip.id });
-  Object.assign(trip, ended, { changedAt: iso(soon()) });
-  await pullAll(id);
-  const found = await events(id, { withdrawn: 'false' });
-  expect(found).toHaveLength(2);
-  expect(found.find(({ eventRisk }) => eventRisk === 5)?.driverId).not.toBeNull();
-  expect(await trips(id)).toMatchObject([{ durationSeconds: 1800 }]);
-  Object.assign(brake, { coaching_status: 'dismissed', changedAt: iso(soon()) });
+  expect(await trips()).toMatchObject([{ endedAt: null, durationSeconds: null }]);
+  change(swerving, { driver: { id: 4033171 } });
+  change(trip, motivePeriod(other, Date.parse(String(trip.start_time)), { id: trip.id }));
+  await pullAll();
+  const found = await events({ withdrawn: 'false' });
+  expect(found.map(({ eventRisk, driverId }) => [eventRisk, driverId !== null]).sort()).toEqual([
+    [4, false],
+    [5, true],
+  ]);
+  expect(await trips()).toMatchObject([{ durationSeconds: 1800 }]);
+  change(swerving, { coaching_status: 'dismissed' });
   Object.assign(speeding, { status: 'invalid' });
-  await pullAll(id);
-  expect(await events(id, { withdrawn: 'true' })).toHaveLength(3);
+  await pullAll();
+  expect(await events({ withdrawn: 'true' })).toHaveLength(3);
   expect(tale.hooks.got).toHaveLength(2);
 });
 
 describe('a crash', () => {
   it('is confirmed by being listed after the review, and dismissed when it is gone', async () => {
-    const id = await connected([1]);
-    const said = { acceleration: '-3.4', metadata: { severity: 'high' } };
-    const crash = motiveEvent(truck, 'crash', soon(), { isSlight: true, ...said });
-    data.performance.push(crash, motiveEvent(other, 'crash', soon()));
-    await pullAll(id);
-    await arrived(2);
+    await connected([1]);
+    const said = { isSlight: true, acceleration: '-3.4', metadata: { severity: 'high' } };
+    const crash = crashes(truck, said);
+    crashes(other);
+    await pulled(2);
     aheadBy(5);
-    await rows(
-      'insert or replace into evidence_days (account_id, days, since) select id, 30, 0 from accounts',
-    );
+    await keepEvidence();
     data.performance = [crash];
-    await pullAll(id);
-    await arrived(3);
+    await pulled(3);
     expect(levels(truck.vin)).toHaveLength(1);
     aheadBy(11);
-    await pullAll(id);
-    await arrived(4);
-    Object.assign(crash, { ...filmed('1'), changedAt: iso(Date.now()) });
-    await pullAll(id);
-    await pullAll(id);
-    await arrived(5);
+    await pulled(4);
+    change(crash, filmed('1'));
+    await pulled(5);
     expect(levels(truck.vin)).toEqual(reported);
     expect(levels(other.vin)).toEqual(dismissed);
-    const listed = await accidents(id);
+    const listed = await accidents();
     expect(listed.find(({ vin }) => vin === truck.vin)).toMatchObject({
-      dismissed: false,
-      notificationLevel: 3,
       reportUrl: 'https://media.example.com/1.mp4',
       driverId: expect.any(String),
       vehicleName: truck.number,
@@ -194,84 +134,58 @@ describe('a crash', () => {
       accelerationG: 3.4,
       severity: 'high',
     });
-    expect(listed.find(({ vin }) => vin === other.vin)).toMatchObject({ dismissed: true });
-    expect(await rows('select kind, camera, source from evidence')).toEqual([
+    expect(await tale.evidence()).toEqual([
       { kind: 'video', camera: 'front facing', source: signed('1') },
     ]);
   });
 
-  it('is dismissed when it has become something else, or was marked as no crash', async () => {
-    const id = await connected([1]);
-    const near = motiveEvent(truck, 'crash', soon());
-    const marked = motiveEvent(other, 'crash', soon());
-    data.performance.push(near, marked);
-    await pullAll(id);
-    Object.assign(near, { type: 'near_miss', changedAt: iso(soon()) });
-    Object.assign(marked, { coaching_status: 'uncoachable', changedAt: iso(soon()) });
-    await pullAll(id);
-    await arrived(4);
-    for (const { vin } of [truck, other]) expect(levels(vin)).toEqual(dismissed);
-    expect(await events(id, { eventTypes: 'Near Crash' })).toHaveLength(1);
-  });
-
   it('is judged only when the whole list was read', async () => {
-    const crashes = [1, 2, 3].map((n) => motiveEvent(motiveVehicle(n), 'crash', soon() + n * 1000));
-    const id = await connected([1]);
-    data.performance.push(...crashes);
-    await pullAll(id);
-    await arrived(3);
-    for (const crash of crashes) crash.changedAt = '2020-01-01T00:00:00Z';
+    await connected([1]);
+    const all = [1, 2, 3].map((n) => crashes(motiveVehicle(n), {}, soon() + n * 1000));
+    await pulled(3);
+    for (const crash of all) crash.changedAt = '2020-01-01T00:00:00Z';
     // The second page of the look-up fails; then one goes away between its pages, which hides another.
     const isSecond = ({ searchParams }: URL) =>
       searchParams.has('event_types') && searchParams.get('page_no') === '2';
     fault = (url) => (isSecond(url) ? new Response('upstream', { status: 502 }) : undefined);
-    await pullRun(id);
+    await pullRun();
     fault = (url) => {
-      if (isSecond(url)) data.performance = crashes.slice(0, 2); // the newest comes first
+      if (isSecond(url)) data.performance = all.slice(0, 2); // the newest comes first
       return undefined;
     };
-    await pullRun(id);
+    await pullRun();
     expect(tale.hooks.got).toHaveLength(3);
     fault = () => undefined;
-    data.performance = crashes;
-    await pullAll(id);
-    expect(await accidents(id, { dismissed: 'true' })).toEqual([]);
-    data.performance = crashes.slice(1);
-    await pullAll(id);
-    await arrived(4);
+    data.performance = all;
+    await pullAll();
+    expect(await accidents({ dismissed: 'true' })).toEqual([]);
+    data.performance = all.slice(1);
+    await pulled(4);
     expect(levels(truck.vin)).toEqual(dismissed);
   });
 
   it('is not changed by a new signature of its video', async () => {
-    const id = await connected();
-    const crash = motiveEvent(truck, 'crash', soon());
-    const media = (signature: string) => ({
-      ...{ ...filmed(signature), coaching_status: 'coached', changedAt: iso(soon()) },
-    });
-    data.performance.push(Object.assign(crash, media('1')));
-    await pullAll(id);
+    await connected();
+    const crash = crashes(truck, { ...filmed('1'), coaching_status: 'coached' });
+    await pullAll();
     const kinds = 'kinds=accident,safetyEvent';
     const { resume } = await changes(tale.us.apiToken, `${kinds}&cursor=now`);
-    const [{ updatedAt } = {}] = await accidents(id);
+    const [{ updatedAt } = {}] = await accidents();
     for (const minutes of [1, 8 * 24 * 60]) {
       aheadBy(minutes); // when it is a week old, the look-up does not know it any more
-      Object.assign(crash, media(String(minutes)));
-      await pullAll(id);
+      change(crash, filmed(String(minutes)));
+      await pullAll();
     }
-    expect(await accidents(id)).toMatchObject([{ notificationLevel: 3, updatedAt }]);
+    expect(await accidents()).toMatchObject([{ notificationLevel: 3, updatedAt }]);
     expect((await changes(tale.us.apiToken, `${kinds}&cursor=${resume}`)).data).toEqual([]);
   });
 
   it('has its video opened in the portal by the link that is valid now', async () => {
-    const crash = motiveEvent(truck, 'crash', soon(), {
-      ...filmed('1'),
-      coaching_status: 'coached',
-    });
-    data.performance.push(motiveEvent(other, 'crash', soon()), crash);
-    const id = await connected();
-    const [{ eventId, reportUrl } = {}] = await accidents(id, { minLevel: '3' });
-    expect(reportUrl).toBe('https://media.example.com/1.mp4');
-    Object.assign(crash, filmed('2'));
+    crashes(other);
+    const crash = crashes(truck, { ...filmed('1'), coaching_status: 'coached' });
+    await connected();
+    const [{ eventId } = {}] = await accidents({ minLevel: '3' });
+    change(crash, filmed('2'));
     const ann = await signIn(tale.us);
     const open = async () => {
       const reply = await ann.get(`/portal/accidents/${eventId}/report`);
@@ -284,41 +198,52 @@ describe('a crash', () => {
     expect(await open()).toEqual([303, `/portal/accidents/${eventId}`]);
   });
 
-  it('is notified although the lists of events cannot be read', async () => {
-    const id = await connected([1]);
-    data.performance.push(motiveEvent(truck, 'crash', soon()));
+  it.each(['1', '2'])('is notified although no page %s of events can be read', async (no) => {
+    await connected([1]);
+    for (const n of [1, 2, 3]) data.performance.push(motiveEvent(other, 'hard_brake', soon(n)));
     fault = ({ searchParams, pathname }) =>
-      pathname.includes('events') && !searchParams.has('event_types')
+      pathname.includes('events') &&
+      !searchParams.has('event_types') &&
+      searchParams.get('page_no') === no
         ? new Response('upstream', { status: 502 })
         : undefined;
-    await pullRun(id);
+    await pullRun();
+    crashes();
+    aheadBy(2);
+    await pullRun();
     await arrived(1);
-    expect((await pullStatus(id)).feeds.filter(({ problem }) => problem)).toHaveLength(1);
+    expect(await tale.problems()).toHaveLength(1);
     fault = () => undefined;
-    await pullAll(id);
-    expect(await events(id)).toHaveLength(1);
-    expect(tale.hooks.got).toHaveLength(1);
+    await pulled(1);
+    expect(await events()).toHaveLength(4);
+  });
+
+  it.each([403, 502])('is notified although speeding is answered with %i', async (status) => {
+    fault = ({ pathname }) =>
+      pathname.includes('speeding') ? new Response('', { status }) : undefined;
+    await connected([1], { historyDays: status === 403 ? 8 : 0 });
+    crashes();
+    await pullRun();
+    await arrived(1);
+    expect(Number(await tale.pullColumn('due_at'))).toBeLessThan(Date.now() + 61_000);
+    expect(await tale.problems()).toHaveLength(1);
+    fault = () => undefined;
+    await pullAll();
+    expect(await tale.problems()).toEqual([]);
   });
 
   it('is not dismissed for its age', async () => {
-    const id = await connected([1]);
-    data.performance.push(motiveEvent(truck, 'crash', soon()));
-    for (const minutes of [0, 7 * 24 * 60 - 90, 7 * 24 * 60 + 5]) {
-      aheadBy(minutes);
-      await pullAll(id);
-    }
-    expect(await accidents(id)).toMatchObject([{ notificationLevel: 2, dismissed: false }]);
+    await connected([1]);
+    crashes();
+    for (const minutes of [0, 7 * 24 * 60 - 90, 7 * 24 * 60 + 5]) await pullAfter(minutes);
+    expect(await accidents()).toMatchObject([{ notificationLevel: 2, dismissed: false }]);
   });
 
   it('from before the connection was made is confirmed in silence', async () => {
-    data.performance.push(
-      motiveEvent(truck, 'crash', Date.now() - 20 * day),
-      motiveEvent(other, 'crash', Date.now() - 2 * day),
-    );
-    const id = await connected([1], { historyDays: 30 });
-    aheadBy(11);
-    await pullAll(id);
-    expect(await accidents(id)).toMatchObject([{ notificationLevel: 2 }, { notificationLevel: 2 }]);
+    for (const days of [2, 20]) crashes(truck, {}, Date.now() - days * dayMs);
+    await connected([1], { historyDays: 30 });
+    await pullAfter(11);
+    expect(await accidents()).toMatchObject([{ notificationLevel: 2 }, { notificationLevel: 2 }]);
     expect(tale.hooks.got).toEqual([]);
   });
 });
@@ -326,39 +251,36 @@ describe('a crash', () => {
 it('reads on where no number of items is given', async () => {
   serve({ saysTotal: false });
   const start = soon();
-  const id = await connectWith(data.key);
+  await tale.connect();
   data.vehicles = Array.from({ length: 230 }, (_, n) => motiveVehicle(n));
-  data.performance = [0, 1000].map((ms) => motiveEvent(truck, 'crash', start + ms));
-  await pullAll(id);
-  expect(await tale.vehicles(id)).toHaveLength(230);
+  for (const ms of [0, 1000]) crashes(truck, {}, start + ms);
+  await pullAll();
+  expect(await tale.vehicles()).toHaveLength(230);
   data.performance.pop();
-  await pullAll(id);
-  expect((await accidents(id)).map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
+  await pullAll();
+  expect((await accidents()).map(({ dismissed }) => dismissed).sort()).toEqual([false, true]);
 });
 
 it('reads the last 30 days again every few hours, so that what came late is found', async () => {
-  const id = await connected();
-  const lateSpeeding = motiveSpeeding(truck, soon());
-  const lateBrake = motiveEvent(truck, 'hard_brake', soon(), { changedAt: '2020-01-01T00:00:00Z' });
-  aheadBy(28 * 24 * 60);
-  await pullAll(id);
-  data.speeding.push(lateSpeeding);
-  data.performance.push(lateBrake);
-  await pullAll(id);
-  aheadBy(28 * 24 * 60 + 400);
-  await pullAll(id);
-  expect(await events(id)).toHaveLength(2);
+  await connected();
+  const at = soon();
+  await pullAfter(28 * 24 * 60);
+  data.speeding.push(motiveSpeeding(truck, at));
+  data.performance.push(motiveEvent(truck, 'hard_brake', at, { changedAt: '2020' }));
+  await pullAll();
+  await pullAfter(28 * 24 * 60 + 400);
+  expect(await events()).toHaveLength(2);
 });
 
 it('catches up after a long pause, in stretches of days', async () => {
-  const id = await connected();
+  await connected();
   const start = soon();
   aheadBy(45 * 24 * 60);
-  const times = [1, 20, 40].map((days) => start + days * day);
+  const times = [1, 20, 40].map((days) => start + days * dayMs);
   data.performance = times.map((at) => motiveEvent(truck, 'hard_brake', at));
   data.speeding = times.map((at) => motiveSpeeding(truck, at));
   data.periods = times.map((at) => motivePeriod(truck, at));
-  await pullAll(id);
-  const until = { to: iso(start + 60 * day), from: iso(start) };
-  expect([(await events(id, until)).length, (await trips(id, until)).length]).toEqual([6, 3]);
+  await pullAll();
+  const until = { to: iso(start + 60 * dayMs), from: iso(start) };
+  expect([(await events(until)).length, (await trips(until)).length]).toEqual([6, 3]);
 });

@@ -1,13 +1,15 @@
 import { env } from 'cloudflare:workers';
 import { sendMessages } from '#src/extras/alerts/sending.ts';
 import { notifyOfSilence } from '#src/extras/providers/health-alerts.ts';
-import { keepEmails } from '#test/support/emails.ts';
-import { personBefore } from '#test/support/portal.ts';
-import { vehicle } from '#test/support/records.ts';
-import { rows, value } from '#test/support/rows.ts';
-import { worldBefore } from '#test/support/world.ts';
-
-const hour = 3_600_000;
+import {
+  hourMs,
+  keepEmails,
+  personBefore,
+  rows,
+  value,
+  vehicle,
+  worldBefore,
+} from '#test/support.ts';
 
 beforeEach(() => rows('delete from tokens'));
 const us = worldBefore(beforeEach);
@@ -26,22 +28,22 @@ async function send() {
 it('becomes unavailable after a day without a call, and healthy with the next', async () => {
   const { sent } = keepEmails();
   const subjects = async () => {
-    await sendMessages(env, Date.now() + 48 * hour);
+    await sendMessages(env, Date.now() + 48 * hourMs);
     return sent().map(({ subject }) => subject);
   };
   await send();
   const now = Date.now();
-  expect(await notifyOfSilence(env, now + 24 * hour)).toBe(0);
-  expect(await notifyOfSilence(env, now + 26 * hour)).toBe(1);
+  expect(await notifyOfSilence(env, now + 24 * hourMs)).toBe(0);
+  expect(await notifyOfSilence(env, now + 26 * hourMs)).toBe(1);
   expect(await health()).toBe(3);
   expect(await subjects()).toEqual(['Motive is silent']);
-  expect(await notifyOfSilence(env, now + 27 * hour)).toBe(0); // and people are told once
-  expect(await notifyOfSilence(env, now + hour)).toBe(1);
+  expect(await notifyOfSilence(env, now + 27 * hourMs)).toBe(0); // and people are told once
+  expect(await notifyOfSilence(env, now + hourMs)).toBe(1);
   expect(await health()).toBe(1);
   expect(await subjects()).toEqual(['Motive is silent', 'Motive is sending again']);
 });
 
 it('is left alone while it has never sent anything', async () => {
-  expect(await notifyOfSilence(env, Date.now() + 90 * 24 * hour)).toBe(0);
+  expect(await notifyOfSilence(env, Date.now() + 90 * 24 * hourMs)).toBe(0);
   expect(await health()).toBe(1);
 });

@@ -20,7 +20,7 @@ export type Call = {
 };
 
 /** What a call needs of a connection: what is wanted of its replies, and by when it must have ended. */
-export type CallLimits = Pick<Access, 'wanted' | 'until' | 'tooLarge'>;
+type CallLimits = Pick<Access, 'wanted' | 'until' | 'tooLarge'>;
 
 /** A provider's response, if it is 2xx and JSON. */
 export type Reply = { json: unknown; headers: Headers };

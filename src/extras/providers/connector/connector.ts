@@ -13,8 +13,15 @@ export type ProviderRecord = {
   [field: string]: unknown;
 };
 
-/** Records of a page. `vehicles` are what it has of their vehicles, used for those that are unknown. */
-export type Found = { records: ProviderRecord[]; vehicles?: ProviderRecord[] };
+/**
+ * Records of a page. `vehicles` are what it has of their vehicles, used for those that are unknown; `problem` is why a
+ * part is missing, for which nothing waits.
+ */
+export type Found = {
+  records: ProviderRecord[];
+  vehicles?: ProviderRecord[];
+  problem?: ProviderError | undefined;
+};
 
 /** A page of a list, and where the next one begins: undefined after the last. */
 export type Page = Found & { next: Json | undefined };

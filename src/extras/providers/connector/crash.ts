@@ -69,7 +69,8 @@ export const openDays = 7;
 /** How many of the newest are kept; the others keep their level. */
 const mostOpen = 100;
 
-const maxText = 64;
+/** An id may be two UUIDs with a comma. */
+const maxText = 80;
 const maxPlace = 300;
 
 /** Whether a value of the provider's JSON may be stored. */

@@ -1,5 +1,6 @@
-import { isPrintable, notKnown } from '../../../core/platform/fields.ts';
+import { isPrintable } from '../../../core/platform/fields.ts';
 import { parsedJson } from '../../../core/platform/json.ts';
+import { notKnown } from '../../../core/platform/nearest.ts';
 import { type Connector, type CredentialField, ProviderError } from './connector.ts';
 import { at } from './read.ts';
 

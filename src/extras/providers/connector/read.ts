@@ -123,7 +123,7 @@ export const msOf = (time: unknown): number => Date.parse(String(cleanTime(time)
 
 const mostNamePages = 5;
 
-/** Looks things up by id in a list, page by page, until all are found. Returns their names. */
+/** Looks things up by id in a list, page by page, until all are found. Returns their names; none if it may not be read. */
 export async function namesOf(
   ids: unknown[],
   page: (position: Json) => Promise<{ items: unknown[]; next: Json | undefined }>,
@@ -137,12 +137,19 @@ export async function namesOf(
     position !== undefined && names.size < wanted.size && pages < mostNamePages;
     pages++
   ) {
-    const { items, next }: { items: unknown[]; next: Json | undefined } = await page(position);
+    const { items, next }: Awaited<ReturnType<typeof page>> =
+      await page(position).catch(ifForbidden);
     for (const item of items)
       if (wanted.has(at(item, 'id'))) names.set(at(item, 'id'), nameOf(item));
     position = next;
   }
   return names;
+}
+
+function ifForbidden(error: unknown) {
+  if (error instanceof ProviderError && error.kind === 'not permitted')
+    return { items: [], next: undefined };
+  throw error;
 }
 
 /** An id, which some providers send as a number; undefined if it is missing. */

@@ -1,5 +1,5 @@
 /** How old a signed call may be, and how far ahead the provider's clock. */
-export const windowMs = 5 * 60_000;
+const windowMs = 5 * 60_000;
 
 export const isRecent = (ms: number): boolean => Math.abs(Date.now() - ms) <= windowMs;
 

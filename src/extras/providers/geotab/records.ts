@@ -79,11 +79,15 @@ export function tripRecord(item: unknown): ProviderRecord {
   };
 }
 
-/** A trip's distance in kilometres; metres would have been too fast. */
+/** How far beyond the highest speed a distance must be in metres: that speed is measured now and then only. */
+const metresBeyond = 10;
+
+/** A trip's distance in kilometres; metres would have been far too fast. */
 export function distanceOf(item: unknown, seconds: number | null): unknown {
   const [distance, fastest] = [field(item, 'distance'), field(item, 'maximumSpeed')];
   const kph = typeof fastest === 'number' && fastest > 0 ? fastest : fastestKph;
-  const isMetres = typeof distance === 'number' && !!seconds && distance > (kph * seconds) / 3600;
+  const isMetres =
+    typeof distance === 'number' && !!seconds && distance > (metresBeyond * kph * seconds) / 3600;
   return isMetres ? distance / 1000 : distance;
 }
 

@@ -27,7 +27,7 @@ export type Api = {
 export const usualServer = 'https://my.geotab.com';
 
 /** An error that Geotab names: its type is meaningful, its message is not. */
-export class GeotabError extends ProviderError {
+class GeotabError extends ProviderError {
   readonly type: string;
 
   constructor(type: string, retryAfterMs: number | undefined) {
@@ -60,15 +60,23 @@ const rpc = (api: Api, method: string, params: object): Promise<unknown> =>
 /** How many calls go into one: few enough that the positions of 25 exceptions fit into a reply. */
 const callsAtOnce = 25;
 
+/** How many are made at once: an invocation pulls five connections, and can wait for six replies. */
+const partsAtOnce = 2;
+
 /** Calls methods in bulk, and returns their results in order. If one fails, all do. @throws Problem */
 export async function rpcAll(
   api: Api,
   calls: { method: string; params: object }[],
 ): Promise<unknown[]> {
   const parts = partsOf(calls, callsAtOnce);
-  const results = await withSession(api, (session) =>
-    Promise.all(parts.map((part) => callIn(api, session, 'ExecuteMultiCall', { calls: part }))),
-  );
+  const results = await withSession(api, async (session) => {
+    const found: unknown[] = [];
+    for (const some of partsOf(parts, partsAtOnce)) {
+      const calling = some.map((calls) => callIn(api, session, 'ExecuteMultiCall', { calls }));
+      found.push(...(await Promise.all(calling)));
+    }
+    return found;
+  });
   return results.flatMap((result, i) => {
     if (!Array.isArray(result) || result.length !== parts[i]?.length)
       throw new ProviderError('unexpected', 'returns only some of several results');

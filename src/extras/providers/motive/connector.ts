@@ -1,5 +1,11 @@
 import { dayMs, hourMs } from '../../../core/platform/durations.ts';
-import { type Connector, type Json, ProviderError, type Window } from '../connector/connector.ts';
+import {
+  type Connector,
+  type Json,
+  ProviderError,
+  type ProviderErrorKind,
+  type Window,
+} from '../connector/connector.ts';
 import type { OpenCrash } from '../connector/crash.ts';
 import { changedSince, inPasses, listFeed, type Pass } from '../connector/passes.ts';
 import { wantedNames } from '../connector/pick.ts';
@@ -30,19 +36,13 @@ const overlapMs = 5 * 60_000;
 const changesOf = (list: List, query: Query) => (api: Api, pass: Pass) =>
   page(api, list, { ...query, updated_after: changedSince(pass) }, pass.position);
 
-/** The names of these vehicles' groups; none if the key may not read groups. */
-async function groupNames(api: Api, items: unknown[]): Promise<Map<unknown, unknown>> {
-  try {
-    return await namesOf(
-      items.flatMap((item) => itemsAt(item, 'group_ids')),
-      (position) => page(api, groups, {}, position),
-      (group) => at(group, 'name') ?? idAt(group, 'id'),
-    );
-  } catch (error) {
-    if (error instanceof ProviderError && error.kind === 'not permitted') return new Map();
-    throw error;
-  }
-}
+/** The names of these vehicles' groups. */
+const groupNames = (api: Api, items: unknown[]): Promise<Map<unknown, unknown>> =>
+  namesOf(
+    items.flatMap((item) => itemsAt(item, 'group_ids')),
+    (position) => page(api, groups, {}, position),
+    (group) => at(group, 'name') ?? idAt(group, 'id'),
+  );
 
 /** A window until after the pass, which begins that long before what it has to read. */
 const recent = ({ from, beganAt }: Pass, ms: number): Window => ({
@@ -68,24 +68,37 @@ const speedingMs = 2 * hourMs;
 const wholeMs = 6 * hourMs;
 const wholeDays = 30;
 
-/** How many pages are read between two look-ups of crashes. */
-const pagesPerLookUp = 10;
+/** How often crashes are looked up while a pass goes on, or cannot. */
+const lookUpMs = 30_000;
 
-/** A position in the two lists of events, how many pages were read, and whether crashes were looked up. */
-type EventPosition = { list: number; position: Json; pages: number; isLooked?: true };
+/** A position in the two lists of events, and when crashes were looked up (milliseconds since 1970). */
+type EventPosition = { list: number; position: Json; lookedAt?: number };
 
 const eventLists = [performance, speeding];
-const firstEvents: EventPosition = { list: 0, position: null, pages: 0 };
+const firstEvents: EventPosition = { list: 0, position: null };
 
-/** The records of a page of a list, and the place after it: in the next list after the last page. */
+type Read = { items: unknown[]; next: Json | undefined; problem?: ProviderError };
+
+/**
+ * The records of a page of a list, and the place after it: in the next list after the last page. Crashes do not wait
+ * for a list of others that fails in one of these ways.
+ */
 async function eventPage(
-  { list, position, pages }: EventPosition,
+  { list, position, ...looked }: EventPosition,
   open: OpenCrash[],
-  read: (list: List, position: Json) => Promise<{ items: unknown[]; next: Json | undefined }>,
+  mayFail: ProviderErrorKind[],
+  read: (list: List, position: Json) => Promise<Read>,
 ) {
-  const { items, next } = await read(eventLists[list] ?? performance, position);
+  const unlessNeeded = (problem: unknown): Read => {
+    const isNeeded = !(problem instanceof ProviderError && mayFail.includes(problem.kind));
+    if (isNeeded || list === 0) throw problem;
+    return { items: [], next: undefined, problem };
+  };
+  const { items, next, problem } = await read(eventLists[list] ?? performance, position).catch(
+    unlessNeeded,
+  );
   const isAtEnd = next === undefined;
-  const after = { list: isAtEnd ? list + 1 : list, position: next ?? null, pages: pages + 1 };
+  const after = { list: isAtEnd ? list + 1 : list, position: next ?? null, ...looked };
   const now = Date.now();
   return {
     records:
@@ -94,6 +107,7 @@ async function eventPage(
         : items.flatMap((item) => eventRecords(item, now, open)),
     vehicles: items.map(vehicleOf),
     next: after.list < eventLists.length ? after : undefined,
+    problem,
   };
 }
 
@@ -178,14 +192,17 @@ export const motive: Connector<Api> = {
       overlapMs,
       wholeMs,
       async read(api, pass, kept = { open: [], lookedAt: 0 }) {
-        const position = (pass.position as EventPosition | null) ?? firstEvents;
-        const isDue = position.pages % pagesPerLookUp === 0 && !position.isLooked;
-        const looked = isDue ? await lookUp(api, kept, Date.now()) : undefined;
+        const before = (pass.position as EventPosition | null) ?? firstEvents;
+        const now = Date.now();
+        const isDue = now - (before.lookedAt ?? 0) >= lookUpMs;
+        const looked = isDue ? await lookUp(api, kept, now) : undefined;
         const crashes = looked?.crashes ?? kept;
+        const position = looked ? { ...before, lookedAt: now } : before;
         // Stored before anything else is asked, which may fail.
         if (looked && looked.records.length > 0)
-          return { ...looked, next: { ...position, isLooked: true }, kept: crashes };
-        const found = await eventPage(position, crashes.open, (list, within) =>
+          return { ...looked, next: position, kept: crashes };
+        const mayFail: ProviderErrorKind[] = ['not permitted', 'unavailable', 'unexpected'];
+        const found = await eventPage(position, crashes.open, mayFail, (list, within) =>
           changedEvents(api, list, pass, within),
         );
         return { ...found, kept: crashes };
@@ -193,8 +210,11 @@ export const motive: Connector<Api> = {
       history: {
         windowDays: 7,
         page: (api, window, position) =>
-          eventPage((position as EventPosition | null) ?? firstEvents, [], (list, within) =>
-            windowPage(api, list, window, within),
+          eventPage(
+            (position as EventPosition | null) ?? firstEvents,
+            [],
+            ['not permitted'],
+            (list, within) => windowPage(api, list, window, within),
           ),
       },
     }),

@@ -63,7 +63,7 @@ function videosOf(item: unknown): [name: string, url: string][] {
 }
 
 /** The link to a video. */
-export const videoLinkOf = (item: unknown): string | null => videosOf(item)[0]?.[1] ?? null;
+const videoLinkOf = (item: unknown): string | null => videosOf(item)[0]?.[1] ?? null;
 
 /** The address of a video, without the signature. */
 function videoOf(item: unknown): string | null {

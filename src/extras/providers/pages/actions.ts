@@ -5,7 +5,7 @@ import { shown } from '../../../ui/added.ts';
 import { handles, line } from '../../../ui/forms/form-fields.tsx';
 import { connectionPath } from '../../../ui/lists/records.tsx';
 import { done, submit } from '../../../ui/submit.ts';
-import { pausePull, pullNow, resumePull, setWebhookSecret } from '../connect.ts';
+import { pausePull, pullNow, resumePull, setWebhookSecret } from '../connected.ts';
 import { requirePulled } from './pulled.tsx';
 
 const acts = (action: typeof pullNow, outcome: string) => async (c: Context) => {

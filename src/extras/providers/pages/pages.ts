@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import type { App } from '../../../core/platform/http/context.ts';
 import type { Pages } from '../../../ui/added.ts';
 import { limited, role } from '../../../ui/session/rights.ts';
-import { connectionSql } from '../connect.ts';
+import { connectionSql } from '../connected.ts';
 import { findReport } from '../report.ts';
 import { pause, pull, resume, saveSecret } from './actions.ts';
 import { addConnection, changeCredential } from './add.tsx';
@@ -30,6 +30,7 @@ export const pages: Pages = {
     .post('/connections/:id/webhook-secret', role('member'), saveSecret)
     .get('/connections/:id/credential', role('member'), changeCredential)
     .post('/connections/:id/credential', role('member'), limited, changeCredential),
+  forms: ['credential'],
   connectionSql,
   pulled,
   connection: onConnection,

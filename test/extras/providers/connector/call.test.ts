@@ -25,7 +25,7 @@ it('leaves no timers behind, of which an invocation may have only so many', asyn
   expect(cleared).toHaveBeenCalledOnce();
 });
 
-it('reads no more than 32 MiB', async () => {
+it('reads no more than 32 MiB', { tags: ['proof'] }, async () => {
   const fetched = vi.spyOn(globalThis, 'fetch');
   fetched.mockImplementation(async () => new Response('{"id": 1}'.padEnd(maxReplyBytes + 1)));
   await expect(ask()).rejects.toMatchObject({
@@ -36,13 +36,10 @@ it('reads no more than 32 MiB', async () => {
   await expect(ask()).resolves.toMatchObject({ json: { id: 1 } });
 });
 
-it.each(['<html>', '{"id": ', ''])(
-  'takes a reply of %j as one that may come later',
-  async (text) => {
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(text));
-    await expect(ask()).rejects.toMatchObject({
-      kind: 'unavailable',
-      message: 'returns something other than JSON',
-    });
-  },
-);
+it('takes a reply that is no JSON as one that may come later', async () => {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response('{"id": '));
+  await expect(ask()).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: 'returns something other than JSON',
+  });
+});

@@ -128,7 +128,7 @@ it.each([
   expect(json.next).toBe('b');
 });
 
-it('gives a reply up that has too much even so', () => {
+it('gives a reply up that has too much even so', { tags: ['proof'] }, () => {
   const data = Array(maxKept).fill({ id: 1 });
   expect(of({ data }).json).toBeUndefined();
   expect(of({ list: Array(maxValues + 10).fill(1) }).json.list.length).toBeLessThanOrEqual(

@@ -6,10 +6,9 @@ const secret = bytesOf('k'.repeat(24));
 const now = () => Math.floor(Date.now() / 1000);
 
 async function hmac(hash: string, key: Uint8Array<ArrayBuffer>, text: string) {
-  const imported = await crypto.subtle.importKey('raw', key, { name: 'HMAC', hash }, false, [
-    'sign',
-  ]);
-  return new Uint8Array(await crypto.subtle.sign('HMAC', imported, bytesOf(text)));
+  const name = 'HMAC';
+  const imported = await crypto.subtle.importKey('raw', key, { name, hash }, false, ['sign']);
+  return new Uint8Array(await crypto.subtle.sign(name, imported, bytesOf(text)));
 }
 
 /** What is signed: with which key, when, and what; `id` and `name` are of Terminal's headers. */

@@ -1,8 +1,5 @@
-import { serveMedia } from '#src/dev/fakes/media.ts';
-import { add, type Fleet, type Item, idsOf, soon } from '#test/support/providers/fleet.ts';
-
-/** Fields that Motive does not give: when an item changed, and that it is too slight to show. */
-const hidden = ['changedAt', 'isSlight'];
+import { ago } from '#test/support.ts';
+import { add, fleetOf, type Item, shownPlace } from './fleet.ts';
 
 /**
  * A fake of Motive: it pages by number, wraps each item, cuts times off to days, gives speeds in
@@ -16,53 +13,38 @@ export function fakeMotive(
     const types = query.get('event_types')?.split(',');
     return items
       .filter(onDays(query, data.dayBeginsAt))
-      .filter((item: Item | null) => !types || types.includes(String(item?.type)))
-      .filter((item: Item | null) => !item?.isSlight || query.get('ignore_thresholds') === 'true');
+      .filter(({ type }) => !types || types.includes(String(type)))
+      .filter(({ isSlight }) => !isSlight || query.get('ignore_thresholds') === 'true');
   };
-  const routes: { [path: string]: [string, string, (query: URLSearchParams) => Item[]] } = {
-    '/v1/companies': [
-      'companies',
-      'company',
-      () => [{ id: 5799, name: data.company, time_zone: 'UTC' }],
-    ],
-    '/v1/vehicles': ['vehicles', 'vehicle', (query) => data.vehicles.filter(changedAfter(query))],
-    '/v1/groups': ['groups', 'group', () => data.groups],
-    '/v1/users': [
-      'users',
-      'user',
-      (query) => data.users.filter(({ role }) => role === (query.get('role') ?? role)),
-    ],
-    '/v1/driving_periods': [
-      'driving_periods',
-      'driving_period',
-      (query) => data.periods.filter(onDays(query, 0)).filter(changedAfter(query)),
-    ],
-    '/v2/driver_performance_events': [
-      'driver_performance_events',
-      'driver_performance_event',
-      (query) => events(data.performance, query).filter(changedAfter(query)),
-    ],
-    '/v1/speeding_events': [
-      'speeding_events',
-      'speeding_event',
-      (query) => events(data.speeding, query),
-    ],
+  const changed = (items: Item[], query: URLSearchParams) =>
+    items.filter(
+      (item) =>
+        String(item.changedAt ?? item.updated_at ?? '~') >= (query.get('updated_after') ?? ''),
+    );
+  const lists: { [name: string]: (query: URLSearchParams) => Item[] } = {
+    companies: () => [{ id: 5799, name: data.company }],
+    vehicles: (query) => changed(data.vehicles, query),
+    groups: () => data.groups,
+    users: (query) => data.users.filter(({ role }) => role === (query.get('role') ?? role)),
+    driving_periods: (query) => changed(data.periods.filter(onDays(query, 0)), query),
+    driver_performance_events: (query) => changed(events(data.performance, query), query),
+    speeding_events: (query) => events(data.speeding, query),
   };
 
-  return async (request: Request): Promise<Response> => {
+  return async (request: Request) => {
     const url = new URL(request.url);
-    if (url.pathname.startsWith('/media/')) return serveMedia(request);
     if (request.headers.get('x-api-key') !== data.key)
-      return Response.json({ error_message: 'Invalid token' }, { status: 401 });
-    const route = routes[url.pathname];
-    if (!route) return new Response('Not found', { status: 404 });
+      return new Response('Invalid token', { status: 401 });
+    const many = url.pathname.replace(/^\/v\d\//, '');
+    const list = lists[many];
+    if (!list) return new Response('Not found', { status: 404 });
     const query = url.searchParams;
-    if (url.pathname === '/v1/driving_periods' && daysIn(query) > 30)
-      return Response.json({ error_message: 'Date range can not exceed 30 days' }, { status: 400 });
-    const [many, one, itemsFor] = route;
+    if (many === 'driving_periods' && daysIn(query) > 30)
+      return new Response('Date range can not exceed 30 days', { status: 400 });
+    const one = many.replace(/ies$/, 'ys').replace(/s$/, '');
     const isMetric = request.headers.get('x-metric-units') === 'true';
-    const items = itemsFor(query).toSorted((a, b) =>
-      String(a?.start_time) > String(b?.start_time) ? -1 : 1,
+    const items = list(query).toSorted((a, b) =>
+      String(a.start_time) > String(b.start_time) ? -1 : 1,
     );
     const size = Math.min(perPage, 100, Number(query.get('per_page') ?? 25));
     const no = Number(query.get('page_no') ?? 1);
@@ -75,41 +57,36 @@ export function fakeMotive(
   };
 }
 
-function shown(item: Item | null, isMetric: boolean): Item | null {
-  if (!item) return null;
-  const fields = Object.entries(item).filter(([name]) => !hidden.includes(name));
+/** Without what Motive does not give, and with speeds in miles per hour unless they are to be metric. */
+function shown({ changedAt: _, isSlight: __, ...item }: Item, isMetric: boolean) {
+  const isSpeed = (name: string) => /^(?:start|end|max)_speed$|_vehicle_speed$/.test(name);
   return Object.fromEntries(
-    fields.map(([name, value]) => {
-      const isSpeed =
-        /^(?:start|end|max)_speed$|_vehicle_speed$/.test(name) && typeof value === 'number';
-      return [name, isSpeed && !isMetric ? value / 1.609344 : value];
-    }),
+    Object.entries(item).map(([name, value]) => [
+      name,
+      isSpeed(name) && typeof value === 'number' && !isMetric ? value / 1.609344 : value,
+    ]),
   );
 }
 
-const daysIn = (query: URLSearchParams): number =>
-  (Date.parse(query.get('end_date') ?? '') - Date.parse(query.get('start_date') ?? '')) /
-  86_400_000;
+const daysIn = (query: URLSearchParams) => {
+  const [start = 0, end = 0] = ['start_date', 'end_date'].map((name) =>
+    Date.parse(query.get(name) ?? ''),
+  );
+  return (end - start) / 86_400_000;
+};
 
 /** The days of the query, both included, by the day on which an item begins. */
 const onDays = (query: URLSearchParams, dayBeginsAt: number) => {
-  const [from = '', to = '~'] = ['start_date', 'end_date'].map(
-    (name) => query.get(name)?.slice(0, 10) ?? undefined,
-  );
-  return (item: Item | null): boolean => {
-    const ms = Date.parse(String(item?.start_time));
+  const [from, to] = [query.get('start_date') ?? '', query.get('end_date') ?? '~'];
+  return (item: Item) => {
+    const ms = Date.parse(String(item.start_time));
     if (Number.isNaN(ms)) return true;
     const day = new Date(ms - dayBeginsAt * 3_600_000).toISOString().slice(0, 10);
     return day >= from && day <= to;
   };
 };
 
-const changedAfter =
-  (query: URLSearchParams) =>
-  (item: Item | null): boolean =>
-    String(item?.changedAt ?? item?.updated_at ?? '~') >= (query.get('updated_after') ?? '');
-
-const iso = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+/, '');
+const iso = (ms: number) => new Date(ms).toISOString().replace(/\.\d+/, '');
 
 let made = 0;
 
@@ -139,7 +116,6 @@ export const motiveVehicle = (n: number, more: Item = {}): Item => ({
   license_plate_number: `MTV-${n}`,
   fuel_type: 'diesel',
   group_ids: [],
-  created_at: '2024-03-01T10:00:00Z',
   updated_at: '2026-01-10T08:00:00Z',
   ...more,
 });
@@ -156,23 +132,20 @@ export const motiveDriver = (n: number, more: Item = {}): Item => ({
   drivers_license_number: `TN-${n}`,
   drivers_license_state: 'TN',
   username: `sam${n}`,
-  group_ids: [],
-  created_at: '2024-03-01T10:00:00Z',
   updated_at: '2026-01-10T08:00:00Z',
   ...more,
 });
 
-const inPassing = ({ id, number, vin, year, make, model }: Item): Item => ({
-  vehicle: { id, number, year, make, model, vin, metric_units: false },
+const inPassing = ({ id, number, vin, year, make, model }: Item) => ({
+  vehicle: { id, number, year, make, model, vin },
 });
 
 /** A driving period of half an hour from a time (milliseconds since 1970). */
-export const motivePeriod = (vehicle: Item, at: number, more: Item = {}): Item => ({
+export const motivePeriod = (vehicle: Item, at: number, more: Item = {}) => ({
   id: idOf(vehicle, at),
   start_time: iso(at),
   end_time: iso(at + 1_800_000),
   status: 'complete',
-  type: 'driving',
   duration: 1800.4,
   start_kilometers: 184_220.5,
   end_kilometers: 184_262.75,
@@ -182,17 +155,15 @@ export const motivePeriod = (vehicle: Item, at: number, more: Item = {}): Item =
   destination: 'Sampleton, TN',
   destination_lat: 36.2,
   destination_lon: -86.7,
-  distance: '26.3 mi',
-  driver: { id: 4033171, first_name: 'Sam', last_name: 'Sample 1' },
+  driver: { id: 4033171 },
   ...inPassing(vehicle),
   changedAt: iso(at + 1_800_000),
   ...more,
 });
 
-const idOf = ({ id }: Item, at: number): number =>
-  (at % 1_000_000_000) * 1000 + (Number(id) % 1000);
+const idOf = ({ id }: Item, at: number) => (at % 1_000_000_000) * 1000 + (Number(id) % 1000);
 
-const happening = (vehicle: Item, at: number, seconds: number): Item => ({
+const happening = (vehicle: Item, at: number, seconds: number) => ({
   id: idOf(vehicle, at),
   start_time: iso(at),
   end_time: iso(at + seconds * 1000),
@@ -201,7 +172,7 @@ const happening = (vehicle: Item, at: number, seconds: number): Item => ({
 });
 
 /** An event of a vehicle at a time (milliseconds since 1970), as Motive gives it. */
-export const motiveEvent = (vehicle: Item, type: string, at: number, more: Item = {}): Item => ({
+export const motiveEvent = (vehicle: Item, type: string, at: number, more: Item = {}) => ({
   ...happening(vehicle, at, 4),
   type,
   lat: 36.1627,
@@ -215,14 +186,14 @@ export const motiveEvent = (vehicle: Item, type: string, at: number, more: Item 
   primary_behavior: [],
   secondary_behaviors: [],
   metadata: { severity: null },
-  driver: { id: 4033171, first_name: 'Sam', last_name: 'Sample 1' },
+  driver: { id: 4033171 },
   camera_media: null,
   changedAt: iso(at + 20_000),
   ...more,
 });
 
 /** Speeding of a vehicle at a time (milliseconds since 1970), as Motive gives it. */
-export const motiveSpeeding = (vehicle: Item, at: number, more: Item = {}): Item => ({
+export const motiveSpeeding = (vehicle: Item, at: number, more: Item = {}) => ({
   ...happening(vehicle, at, 69),
   type: 'posted',
   status: 'valid',
@@ -239,17 +210,10 @@ export const motiveSpeeding = (vehicle: Item, at: number, more: Item = {}): Item
 });
 
 /** Its events are of both lists, and its days begin at any hour. */
-export function motiveFleet(options?: Parameters<typeof fakeMotive>[1]): Fleet {
-  const data = {
-    ...motiveData(),
-    vehicles: [] as Item[],
-    users: [] as Item[],
-    dayBeginsAt: made++ % 24,
-  };
-  const { vehicles } = data;
-  const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
-  const changedAt = () => new Date().toISOString();
-  return {
+export function motiveFleet(options?: Parameters<typeof fakeMotive>[1]) {
+  const nothing = { vehicles: [] as Item[], users: [motiveDriver(9, { role: 'admin' })] };
+  const data = { ...motiveData(), ...nothing, dayBeginsAt: made++ % 24 };
+  return fleetOf({
     provider: 'motive',
     origin: 'https://api.gomotive.com',
     credential: data.key,
@@ -260,42 +224,52 @@ export function motiveFleet(options?: Parameters<typeof fakeMotive>[1]): Fleet {
       '/v2/driver_performance_events',
       '/v2/driver_performance_events',
     ],
-    vehicle: (n) => add(vehicles, motiveVehicle(n, { group_ids: [3, 1] })),
-    driver: (n) => add(data.users, motiveDriver(n)),
-    trip: (vehicle, _, at) => add(data.periods, motivePeriod(vehicle, at)),
-    event: (vehicle, _, at, isCrash, more) =>
+    vehicle: (n) => add(data.vehicles, motiveVehicle(n, { group_ids: [3, 1] })),
+    driver: (n) => add(data.users, motiveDriver(n, { status: n === 2 ? 'deactivated' : 'active' })),
+    trip: (vehicle, at) => add(data.periods, motivePeriod(vehicle, at)),
+    event: (vehicle, at, isCrash, more) =>
       add(data.performance, motiveEvent(vehicle, isCrash ? 'crash' : 'hard_brake', at, more)),
-    other: (vehicle, _, at) => add(data.speeding, motiveSpeeding(vehicle, at)),
-    addVehicle: (n) => void vehicles.push(motiveVehicle(n, { updated_at: changedAt() })),
-    addEvent(n, isCrash) {
-      if (n % 3 === 2 && !isCrash) {
-        const event = motiveSpeeding(vehicle(n), soon(n));
-        data.speeding.push(event);
-        return { sourceId: `speeding:${event.id}`, confirm() {}, move() {} };
-      }
-      const type = isCrash ? 'crash' : 'cell_phone';
-      const event = motiveEvent(vehicle(n), type, soon(n), { changedAt: changedAt() });
-      data.performance.push(event);
-      return {
-        sourceId: String(event.id),
-        confirm: () =>
-          Object.assign(event, { coaching_status: 'coachable', changedAt: changedAt() }),
-        move: (lat) => Object.assign(event, { lat, changedAt: changedAt() }),
-      };
+    other: (vehicle, at) => add(data.speeding, motiveSpeeding(vehicle, at)),
+    changed: () => ({ changedAt: ago(0), updated_at: ago(0) }),
+    confirmed: { coaching_status: 'coachable' },
+    dismissed: { coaching_status: 'uncoachable' },
+    movedTo: (lat) => ({ lat }),
+    sourceIdOf: (item) => (data.speeding.includes(item) ? `speeding:${item.id}` : String(item.id)),
+    shown: {
+      organisation: 'Sample Freight',
+      vehicles: {
+        sourceId: '1300181',
+        vin: '1FUJGLDR7CL200001',
+        make: 'Freightliner',
+        model: null,
+        year: 2022,
+        fuelType: 'diesel',
+        licensePlate: 'MTV-1',
+        groups: ['Yard 3', 'Yard 1'],
+        status: 'active',
+      },
+      drivers: {
+        name: 'Sam Sample 2',
+        email: null,
+        phone: '+1 6155550100',
+        licenseState: 'TN',
+        status: 0,
+      },
+      trips: {
+        startLocation: shownPlace(36.1627, -86.7816, '2 mi E of Sampleton, TN'),
+        endLocation: shownPlace(36.2, -86.7, 'Sampleton, TN'),
+        distanceKm: 42.25,
+        durationSeconds: 1800,
+      },
+      events: {
+        sourceId: expect.stringContaining('speeding:'),
+        translatedIncidentTypes: ['Speeding'],
+        eventRisk: 4,
+        location: shownPlace(36.1627, -86.7816),
+        driverId: null,
+        maxSpeedKph: 121.5,
+        speedLimitKph: 104.6,
+      },
     },
-    setVin(n, vin) {
-      const { id } = Object.assign(vehicle(n), { vin, updated_at: changedAt() });
-      for (const one of data.performance)
-        if ((one.vehicle as Item).id === id) Object.assign(one.vehicle as Item, { vin });
-    },
-    known: () => ({
-      vehicles: idsOf(data.vehicles),
-      drivers: idsOf(data.users),
-      trips: idsOf(data.periods),
-      safety_events: [
-        ...idsOf(data.performance),
-        ...idsOf(data.speeding).map((id) => `speeding:${id}`),
-      ],
-    }),
-  };
+  });
 }

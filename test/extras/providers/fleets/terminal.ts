@@ -1,4 +1,5 @@
-import { add, type Fleet, type Item, idsOf, iso, soon } from '#test/support/providers/fleet.ts';
+import { at } from '#src/extras/providers/connector/read.ts';
+import { add, fleetOf, type Item, iso, shownPlace } from './fleet.ts';
 
 /**
  * A fake of Terminal: it pages by cursor, wants both parts of the credential, and lists by when it
@@ -15,18 +16,15 @@ export function fakeTerminal(data: TerminalData, { perPage = 100 }: { perPage?: 
     '/safety/events': () => data.events,
   };
 
-  function paged(items: Item[], query: URLSearchParams): Response {
-    const key = (item: Item) =>
-      query.has('startedAfter')
-        ? `${at(item, 'startedAt')}`
-        : `${at(item, 'metadata', 'modifiedAt')}`;
-    const place = (item: Item) => `${key(item)} ${at(item, 'id')}`;
-    const [from, to] = query.has('startedAfter')
-      ? [query.get('startedAfter') ?? '', query.get('startedBefore') ?? '~']
-      : [query.get('modifiedAfter') ?? '', query.get('modifiedBefore') ?? '~'];
-    const after = query.has('cursor') ? atob(query.get('cursor') ?? '') : '';
+  function paged(items: Item[], query: URLSearchParams) {
+    const by = query.has('startedAfter') ? 'started' : 'modified';
+    const keyOf = (item: Item) =>
+      String(by === 'started' ? item.startedAt : at(item, 'metadata', 'modifiedAt'));
+    const place = (item: Item) => `${keyOf(item)} ${item.id}`;
+    const [from, to] = [query.get(`${by}After`) ?? '', query.get(`${by}Before`) ?? '~'];
+    const after = atob(query.get('cursor') ?? '');
     const found = items
-      .filter((item) => key(item) >= from && key(item) < to && place(item) > after)
+      .filter((item) => keyOf(item) >= from && keyOf(item) < to && place(item) > after)
       .toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
     const results = found.slice(0, Math.min(perPage, Number(query.get('limit') ?? perPage)));
     const last = results.at(-1);
@@ -37,55 +35,40 @@ export function fakeTerminal(data: TerminalData, { perPage = 100 }: { perPage?: 
   }
 
   /** With what was asked for put in, and without the provider's own records otherwise. */
-  function shown(item: Item, query: URLSearchParams): Item {
-    const { raw, ...rest } = item ?? {};
-    const vehicle = query.get('expand')?.includes('vehicle')
-      ? data.vehicles.find((one) => at(one, 'id') === rest.vehicle)
-      : undefined;
-    return {
-      ...rest,
-      ...(vehicle && { vehicle }),
-      ...(query.get('raw') === 'true' && { raw: raw ?? [] }),
-    };
+  function shown({ raw = [], ...item }: Item, query: URLSearchParams) {
+    const isExpanded = query.get('expand')?.includes('vehicle');
+    const vehicle = isExpanded && data.vehicles.find(({ id }) => id === item.vehicle);
+    return { ...item, ...(vehicle && { vehicle }), ...(query.get('raw') === 'true' && { raw }) };
   }
 
-  return async (request: Request): Promise<Response> => {
+  return async (request: Request) => {
     const url = new URL(request.url);
     if (request.headers.get('authorization') !== `Bearer ${data.secretKey}`)
-      return failed(401, 'unauthorized', 'Unauthorized Request');
+      return failed(401, 'unauthorized');
     if (request.headers.get('connection-token') !== data.connectionToken)
-      return failed(403, 'forbidden', 'Forbidden Request');
+      return failed(403, 'forbidden');
     const path = url.pathname.replace(/^\/tsp\/v1/, '');
     const query = url.searchParams;
     if (path === '/connections/current')
       return Response.json({
-        id: 'conn_01JD0000000000000000000001',
+        id: 'conn_1',
         status: data.status,
         provider: { code: 'samsara', name: 'Samsara' },
-        company: { name: data.company, dotNumbers: [] },
-        createdAt: iso(longAgo),
+        company: { name: data.company },
       });
-    const names = [...query.keys()];
-    if (
-      names.some((name) => name.startsWith('modified')) &&
-      names.some((name) => name.startsWith('started'))
-    )
-      return failed(400, 'bad_request', 'Filter by one sort of time');
+    const names = [...query.keys()].join(' ');
+    if (names.includes('modified') && names.includes('started')) return failed(400, 'bad_request');
     const list = lists[path];
-    return list ? paged(list(query), query) : failed(404, 'not_found', 'Resource not found');
+    return list ? paged(list(query), query) : failed(404, 'not_found');
   };
 }
 
-const failed = (status: number, code: string, message: string): Response =>
-  Response.json({ code, message }, { status });
-
-const at = (item: Item | null, ...path: string[]): unknown =>
-  path.reduce((found: unknown, key) => (found as Item | null | undefined)?.[key], item); // whatever it is
+const failed = (status: number, code: string) => Response.json({ code }, { status });
 
 /** 26 characters, as identifiers have after their prefix. */
-const ulid = (n: number): string => `01JD${String(n).padStart(22, '0')}`;
+const ulid = (n: number) => `01JD${String(n).padStart(22, '0')}`;
 
-const taken = (ms: number): Item => ({ addedAt: iso(ms), modifiedAt: iso(ms) });
+const taken = (ms: number) => ({ addedAt: iso(ms), modifiedAt: iso(ms) });
 const longAgo = Date.parse('2026-01-10T08:00:00Z');
 
 let made = 0;
@@ -109,15 +92,12 @@ export type TerminalData = ReturnType<typeof terminalData>;
 export const terminalCredential = ({
   secretKey,
   connectionToken,
-}: Pick<TerminalData, 'secretKey' | 'connectionToken'>): string =>
+}: Pick<TerminalData, 'secretKey' | 'connectionToken'>) =>
   JSON.stringify({ secretKey, connectionToken });
 
-export const terminalGroup = (n: number, name: string): Item => ({
+export const terminalGroup = (n: number, name: string) => ({
   id: `group_${ulid(n)}`,
   name,
-  status: 'active',
-  sourceId: `g${n}`,
-  provider: 'samsara',
   metadata: taken(longAgo),
 });
 
@@ -132,7 +112,6 @@ export const terminalVehicle = (n: number, more: Item = {}): Item => ({
   model: 'Cascadia',
   year: 2022,
   groups: [],
-  devices: [],
   licensePlate: { state: 'TX', number: `TRM-${n}` },
   fuelType: 'diesel',
   metadata: { ...taken(longAgo), visibility: 'visible' },
@@ -155,9 +134,9 @@ export const terminalDriver = (n: number, more: Item = {}): Item => ({
 });
 
 /** A trip of a vehicle that began at a time (milliseconds since 1970) and took half an hour. */
-export const terminalTrip = (vehicle: Item, n: number, at: number, more: Item = {}): Item => ({
-  id: `trp_${ulid(n)}`,
-  sourceId: `t-${n}`,
+const terminalTrip = (vehicle: Item, at: number) => ({
+  id: `trp_${ulid(at)}`,
+  sourceId: `t-${at}`,
   provider: 'samsara',
   vehicle: vehicle.id,
   driver: `drv_${ulid(1)}`,
@@ -168,20 +147,13 @@ export const terminalTrip = (vehicle: Item, n: number, at: number, more: Item = 
   distance: 42.3,
   duration: 1_800_000,
   metadata: taken(at + 3_600_000),
-  ...more,
 });
 
 /** A safety event of a vehicle at a time (milliseconds since 1970), taken in a minute later. */
-export const terminalEvent = (
-  vehicle: Item,
-  type: string,
-  n: number,
-  at: number,
-  more: Item = {},
-): Item => ({
-  id: `sft_evt_${ulid(n)}`,
+export const terminalEvent = (vehicle: Item, type: string, at: number, more: Item = {}) => ({
+  id: `sft_evt_${ulid(at)}`,
   type,
-  sourceId: `e-${n}`,
+  sourceId: `e-${at}`,
   provider: 'samsara',
   sourceType: type,
   vehicle: vehicle.id,
@@ -190,75 +162,84 @@ export const terminalEvent = (
   endedAt: iso(at + 4_000),
   startLocation: { latitude: 32.8, longitude: -96.81 },
   endLocation: { latitude: 32.8, longitude: -96.8101 },
-  stats: { maximumSpeed: 88.4, averageSpeed: 70.1, roadSpeedLimit: 80, heading: 90 },
+  stats: { maximumSpeed: 88.4, roadSpeedLimit: 80 },
   cameraMedia: { frontFacing: { available: false }, rearFacing: { available: false } },
   metadata: taken(at + 60_000),
   ...more,
 });
 
-export const terminalRaw = (provider: string, data: Item): Item => ({
+export const terminalRaw = (provider: string, data: Item) => ({
   provider,
-  schema: 'safety_event',
-  extractedAt: iso(longAgo),
   data,
 });
 
-const review = (eventState: string) => [
-  terminalRaw('samsara', { eventState, behaviorLabels: [{ label: 'Crash', source: 'automated' }] }),
-];
+const reviewed = (eventState: string) => ({
+  raw: [
+    terminalRaw('samsara', {
+      eventState,
+      behaviorLabels: [{ label: 'Crash', source: 'automated' }],
+    }),
+  ],
+});
 
-export function terminalFleet(perPage?: number): Fleet {
+export function terminalFleet(perPage?: number) {
   const data = { ...terminalData(), vehicles: [] as Item[], drivers: [] as Item[] };
-  const { vehicles } = data;
-  const vehicle = (n: number) => vehicles[n % vehicles.length] ?? {};
-  let clock = Date.now();
-  const taken = () => {
-    const at = iso(clock++); // each change comes after those before
-    return { metadata: { addedAt: at, modifiedAt: at } };
-  };
-  return {
+  let clock = Date.now(); // each change comes after those before
+  return fleetOf({
     provider: 'terminal',
     origin: 'https://api.withterminal.com',
     credential: terminalCredential(data),
     wrongCredential: terminalCredential({ ...data, secretKey: 'sk_prod_wrong_1' }),
     serve: fakeTerminal(data, perPage ? { perPage } : {}),
     asked: ['/tsp/v1/safety/events'],
-    vehicle: (n) => add(vehicles, terminalVehicle(n, { groups: data.groups.map(({ id }) => id) })),
+    vehicle: (n) =>
+      add(data.vehicles, terminalVehicle(n, { groups: data.groups.map(({ id }) => id) })),
     driver: (n) => add(data.drivers, terminalDriver(n)),
-    trip: (vehicle, n, at) => add(data.trips, terminalTrip(vehicle, n, at)),
-    event(vehicle, n, at, isCrash, more) {
+    trip: (vehicle, at) => add(data.trips, terminalTrip(vehicle, at)),
+    event(vehicle, at, isCrash, more) {
       const type = isCrash ? 'crash' : 'harsh_brake';
-      return add(
-        data.events,
-        terminalEvent(vehicle, type, n, at, { raw: review('reviewed'), ...more }),
-      );
+      const event = terminalEvent(vehicle, type, at, { ...reviewed('needsReview'), ...more });
+      return add(data.events, event);
     },
-    addVehicle: (n) => void vehicles.push(terminalVehicle(n, taken())),
-    addEvent(n, isCrash) {
-      const more = { ...taken(), raw: review('needsReview') };
-      const event = terminalEvent(
-        vehicle(n),
-        isCrash ? 'crash' : 'speeding',
-        10 + n,
-        soon(n),
-        more,
-      );
-      data.events.push(event);
-      return {
-        sourceId: String(event.id),
-        confirm: () => Object.assign(event, taken(), { raw: review('coached') }),
-        move(latitude) {
-          const place = { latitude, longitude: -96.81 };
-          Object.assign(event, taken(), { startLocation: place, endLocation: place });
-        },
-      };
+    changed: () => ({ metadata: taken(clock++) }),
+    confirmed: reviewed('coached'),
+    dismissed: reviewed('dismissed'),
+    movedTo(latitude) {
+      const place = { latitude, longitude: -96.81 };
+      return { startLocation: place, endLocation: place };
     },
-    setVin: (n, vin) => void Object.assign(vehicle(n), taken(), { vin }),
-    known: () => ({
-      vehicles: idsOf(data.vehicles),
-      drivers: idsOf(data.drivers),
-      trips: idsOf(data.trips),
-      safety_events: idsOf(data.events),
-    }),
-  };
+    shown: {
+      organisation: 'Example Haulage',
+      vehicles: {
+        vin: '1FUJGLDR9CL300001',
+        make: 'Freightliner',
+        model: 'Cascadia',
+        year: 2022,
+        fuelType: 'diesel',
+        licensePlate: 'TRM-1',
+        groups: ['Yard 1', 'Yard 2', 'Yard 3'],
+        status: 'active',
+      },
+      drivers: {
+        name: 'Kim Lee Example 1',
+        email: 'kim1@example.com',
+        phone: '+15125550100',
+        licenseState: 'TX',
+        licenseNumber: 'TX-1',
+        status: 1,
+      },
+      trips: {
+        startLocation: shownPlace(32.7767, -96.797),
+        endLocation: shownPlace(32.9, -96.9),
+        distanceKm: 42.3,
+        durationSeconds: 1800,
+      },
+      events: {
+        translatedIncidentTypes: ['Harsh Braking'],
+        location: shownPlace(32.8, -96.81),
+        maxSpeedKph: 88.4,
+        speedLimitKph: 80,
+      },
+    },
+  });
 }

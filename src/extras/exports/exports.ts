@@ -22,7 +22,6 @@ import { newId } from '../../core/platform/db/ids.ts';
 import { tokens } from '../../core/platform/db/schema/accounts.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { invalid, Refusal } from '../../core/platform/errors.ts';
-import { markWaiting } from '../../core/platform/jobs/jobs.ts';
 import { send } from '../../core/platform/queue.ts';
 import { portalUsers } from '../../people/tables.ts';
 import { exportFolder, formatNames, streamFile } from './files.ts';
@@ -97,7 +96,14 @@ export async function requestExport(
   const now = Date.now();
   const id = newId();
   const own = eq(exports.accountId, accountId);
-  const isOpen = and(own, isNotNull(exports.nextAt), isNull(exports.finishedAt));
+  const isOperators = requestedBy === operators;
+  // Those of others wait while the account is suspended.
+  const isOpen = and(
+    own,
+    isNotNull(exports.nextAt),
+    isNull(exports.finishedAt),
+    isOperators ? eq(exports.requestedBy, operators) : undefined,
+  );
   const isOfToday = and(
     own,
     gt(exports.requestedAt, now - dayMs),
@@ -109,7 +115,7 @@ export async function requestExport(
       notExists(db.select({ id: exports.id }).from(exports).where(isOpen)),
       exportInProgress,
     ),
-    requestedBy === operators
+    isOperators
       ? undefined
       : refuseUnless(db, lt(db.$count(exports, isOfToday), maxExportsPerDay), tooManyExports),
     audit(db, caller, 'changed', 'accounts', accountId, ['export requested']),
@@ -123,7 +129,6 @@ export async function requestExport(
       nextAt: now,
       expiresAt: now + exportKeptMs,
     }),
-    markWaiting(db, [exportJob]),
   ]);
   await send(env.DELIVERIES, [{ job: exportJob }]);
   return { id };

@@ -4,8 +4,9 @@ import { exportJob } from './exports.ts';
 import { exportFolder } from './files.ts';
 import { handlers } from './handlers.ts';
 import { pages } from './pages.tsx';
+import { pruneExports, removeExports } from './remove.ts';
 import { exportRoutes, operatorRoutes } from './routes.ts';
-import { prepareExports, pruneExports, removeExports } from './run.ts';
+import { exportsAreDue, prepareExports } from './run.ts';
 import { exports } from './tables.ts';
 
 export const extra: Extra = {
@@ -15,7 +16,7 @@ export const extra: Extra = {
   pages,
   jobs: {
     /** 500 records a page, 20 pages a piece; a piece of each export; 5 exports a day, 2,000,000 records each. */
-    [exportJob]: { run: prepareExports },
+    [exportJob]: { isDue: exportsAreDue, run: prepareExports },
     /** 5 exports a day. */
     'delete expired exports': { run: pruneExports },
   },

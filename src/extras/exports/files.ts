@@ -1,11 +1,11 @@
 import type { Columns } from '../../core/fleet/lists/field.ts';
-import type { ExportFile } from '../../core/platform/db/schema/types.ts';
 import { csvWriter } from '../../texts/csv.ts';
 import { readFile } from '../archive/bucket.ts';
 import { parquetWriter } from '../archive/parquet.ts';
+import type { ExportFile } from './tables.ts';
 
 export const formatNames = ['csv', 'parquet'] as const;
-export type ExportFormat = (typeof formatNames)[number];
+type ExportFormat = (typeof formatNames)[number];
 
 /** The folder of an account's exports, or of one of them. */
 export const exportFolder = (accountId: string, id?: string): string =>

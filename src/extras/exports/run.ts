@@ -1,21 +1,19 @@
-import { and, eq, lte, notInArray, sql } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import { operatorIn } from '../../core/accounts/accounts.ts';
-import { sliceConnections } from '../../core/fleet/connections.ts';
+import { findConnection, sliceConnections } from '../../core/fleet/connections.ts';
 import type { List } from '../../core/fleet/lists/list.ts';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { readList } from '../../core/fleet/service.ts';
 import { bucketOf } from '../../core/platform/bucket.ts';
 import { config, originOf } from '../../core/platform/config.ts';
 import type { Position } from '../../core/platform/db/cursor.ts';
-import { type Database, jsonList, transaction } from '../../core/platform/db/database.ts';
+import { type Database, transaction } from '../../core/platform/db/database.ts';
 import type { Caller } from '../../core/platform/db/guard.ts';
 import { accounts } from '../../core/platform/db/schema/accounts.ts';
-import type { ExportPlace } from '../../core/platform/db/schema/types.ts';
-import { openDatabase } from '../../core/platform/db/system.ts';
 import { minuteMs } from '../../core/platform/durations.ts';
 import { refusalIn } from '../../core/platform/errors.ts';
 import { type Budget, inSteps, isLeft, newBudget } from '../../core/platform/jobs/budget.ts';
-import { type Lease, stepWithLease, withLease } from '../../core/platform/jobs/lease.ts';
+import { type Lease, withLease } from '../../core/platform/jobs/lease.ts';
 import { fault } from '../../core/platform/log.ts';
 import { renderMail } from '../../people/mail/render.ts';
 import { sendMail } from '../../people/mail/send.ts';
@@ -31,7 +29,8 @@ import {
   maxExportRecords,
   operators,
 } from './exports.ts';
-import { emptyFolder, exportFolder, writePiece } from './files.ts';
+import { exportFolder, writePiece } from './files.ts';
+import type { ExportPlace } from './tables.ts';
 import { exports } from './tables.ts';
 
 /** A piece, which is held in memory, ends after so many pages of so many records, or characters. */
@@ -39,11 +38,11 @@ const pagesPerPiece = 20;
 const perPage = 500;
 const pieceCharacters = 6_000_000;
 
-/** After something has failed it is left to the next hour, with which the job runs again. */
+/** When an export that has failed is gone on with. */
 const retryMs = 30 * minuteMs;
 
 /** Who changes the files of exports: one invocation at a time. */
-const exportLease = 'export files';
+export const exportLease = 'export files';
 
 /** Goes on with exports, a piece of each in turn. What is killed is repeated. */
 export async function prepareExports(
@@ -66,13 +65,19 @@ export async function prepareExports(
   );
 }
 
+/** SQL for the export that has waited longest to be gone on with. */
+const nextOf = (now: number): SQL => sql`(
+  select e.id from exports e indexed by exports_open
+  join accounts a on a.id = e.account_id and (
+    a.status = 'active' or (a.status = 'suspended' and e.requested_by = ${operators}))
+  where e.next_at <= ${now}
+  order by e.next_at limit 1)`;
+
+/** SQL for whether `prepareExports` has work. */
+export const exportsAreDue = (now: number): SQL => sql`${nextOf(now)} is not null`;
+
 async function nextOpen(db: Database, now: number): Promise<Export | undefined> {
-  const next = sql`(
-    select e.id from exports e indexed by exports_open
-    join accounts a on a.id = e.account_id and (
-      a.status = 'active' or (a.status = 'suspended' and e.requested_by = ${operators}))
-    where e.next_at <= ${Math.max(now, Date.now())}
-    order by e.next_at limit 1)`;
+  const next = nextOf(Math.max(now, Date.now()));
   const [found] = await transaction(
     db,
     db.select(exportColumns).from(exports).where(eq(exports.id, next)),
@@ -196,9 +201,10 @@ async function readPage(
   const request = { connectionId: connection?.id, query };
   const read = readList(env, reader, list, request, readAcross);
   const { items, next: cursor } = await read.catch(
-    (error: unknown): { items: unknown[]; next?: string } => {
-      if (refusalIn(error)?.failure.kind === 'invalid' && connection) return { items: [] }; // it has been deleted
-      throw error;
+    async (error: unknown): Promise<{ items: unknown[]; next?: string }> => {
+      if (refusalIn(error)?.failure.kind !== 'invalid' || !connection) throw error;
+      if (await findConnection(env, reader, connection.id)) throw error;
+      return { items: [] }; // it has been deleted
     },
   );
   const isLast = ofAccount && !cursor;
@@ -255,50 +261,5 @@ async function emailReady(env: Env, db: Database, one: Export): Promise<void> {
     subject: mail.subject,
     text: mail.text,
     html: mail.html,
-  });
-}
-
-/** Deletes an account's exports, files first. Returns '' while there is more, undefined when done. */
-export const removeExports = (
-  env: Env,
-  { accountId }: { accountId: string },
-): Promise<string | undefined> =>
-  stepWithLease(env, exportLease, '', async ({ db, commit }) => {
-    const bucket = bucketOf(env);
-    if (bucket && !(await emptyFolder(bucket, exportFolder(accountId)))) return '';
-    await commit(db.delete(exports).where(eq(exports.accountId, accountId)));
-    return undefined;
-  });
-
-/** Deletes exports that have expired. One that fails delays no other. */
-export async function pruneExports(
-  env: Env,
-  now = Date.now(),
-  budget = newBudget(),
-): Promise<void> {
-  const db = openDatabase(env);
-  const bucket = bucketOf(env);
-  const failed: string[] = [];
-  await inSteps(budget, async () => {
-    const [expired] = await transaction(
-      db,
-      db
-        .select({ id: exports.id, accountId: exports.accountId })
-        .from(exports)
-        .where(and(lte(exports.expiresAt, now), notInArray(exports.id, jsonList(failed))))
-        .orderBy(exports.expiresAt)
-        .limit(1),
-    );
-    if (!expired) return false;
-    const { id, accountId } = expired;
-    const remove = async () => {
-      if (!bucket || (await emptyFolder(bucket, exportFolder(accountId, id))))
-        await transaction(db, db.delete(exports).where(eq(exports.id, id)), { repeatable: true });
-    };
-    await remove().catch((error: unknown) => {
-      failed.push(id);
-      fault('error', 'A job failed', { job: 'delete expired exports', accountId }, error);
-    });
-    return true;
   });
 }

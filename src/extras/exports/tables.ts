@@ -1,6 +1,23 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import type { ExportFile, ExportPlace, WantedExport } from '../../core/platform/db/schema/types.ts';
+
+/** Which lists are exported, in which formats, and from when (inclusive) until when (exclusive), in RFC 3339. */
+export type WantedExport = {
+  lists: string[];
+  formats: ('csv' | 'parquet')[];
+  from?: string | undefined;
+  to?: string | undefined;
+};
+
+/** Where an export goes on: in which of its lists, in a page of a connection or after it. */
+export type ExportPlace = {
+  list?: number;
+  connection?: { sort: number; id: string } | undefined;
+  cursor?: string | undefined;
+};
+
+/** A file of an export, such as `trips.parquet`, with the bytes of all its pieces. */
+export type ExportFile = { name: string; records: number; bytes: number; pieces: number };
 
 export const exports = sqliteTable(
   'exports',

@@ -10,7 +10,7 @@ import { auditedSettings, signInDomains } from './tables.ts';
 export const proof = { checkedAfterMs: 7 * dayMs, repeatedMs: dayMs, expiresMs: 14 * dayMs };
 
 /** A domain whose proof is checked again. */
-export type DueDomain = { accountId: string; domain: string; provenAt: number };
+type DueDomain = { accountId: string; domain: string; provenAt: number };
 
 /** Proven domains whose DNS is to be asked again. */
 export function domainsToCheck(env: Env, now: number, limit: number): Promise<DueDomain[]> {

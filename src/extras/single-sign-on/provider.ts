@@ -191,8 +191,10 @@ async function inWords<T>({ isTest, provider }: Attempt, work: () => Promise<T>)
 
 /** What oauth4webapi throws, in words for people, or for whoever tests a provider; other errors stay as they are. */
 export function problemOf(error: unknown, tested?: Pick<Provider, 'clientId' | 'secret'>): unknown {
-  if (!(error instanceof Error && 'code' in error && /^OAUTH_/.test(String(error.code))))
-    return error;
+  // Keys and signatures that are none are a DOMException of crypto, and its own error for an argument.
+  const isTheirs = (code: unknown) =>
+    error instanceof DOMException || /^(?:OAUTH|ERR_INVALID_ARG)_/.test(String(code));
+  if (!(error instanceof Error && 'code' in error && isTheirs(error.code))) return error;
   const {
     claim,
     attribute,

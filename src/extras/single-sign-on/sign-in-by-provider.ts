@@ -10,7 +10,8 @@ import { newSecret } from '../../people/secrets.ts';
 import { useOnce } from '../../people/sent-forms.ts';
 import { addSession } from '../../people/sessions.ts';
 import { auditedPerson, portalUsers } from '../../people/tables.ts';
-import { domainOf, isProven, maxNewcomers, providerSessionMs } from './single-sign-on.ts';
+import { providerSessionMs } from './save.ts';
+import { domainOf, isProven, maxNewcomers } from './single-sign-on.ts';
 import { signInDomains } from './tables.ts';
 
 export const startAgain =

@@ -1,18 +1,19 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Provider } from 'oidc-provider';
 import type { Certificates } from '#src/cli/local/certificates.ts';
 import { type Listening, listen } from '#src/cli/local/receiver.ts';
+import { readText } from './folder.ts';
 
 /** What a provider says of somebody who is signed in to it; null if it lets them in no more. */
 type Person = { email?: string; email_verified?: boolean } | null;
 
 export const client = { client_id: 'fleet-data', client_secret: 'a-secret-of-the-provider' };
 
-/** An OpenID provider over HTTPS, whose browsers are always signed in, and the DNS of its company. */
-export async function startOpenId(certificates: Certificates, port: number, redirectUri: string) {
-  setDefaultCACertificates([...getCACertificates(), readFileSync(certificates.caFile, 'utf8')]);
+/** An OpenID provider over HTTPS, whose browsers are always signed in, and the DNS that the shared stack asks. */
+export async function startOpenId(certificates: Certificates, redirectUri: string) {
+  const port = Number(process.env.OPENID_PORT);
+  setDefaultCACertificates([...getCACertificates(), readText(certificates.caFile)]);
   const issuer = `https://localhost:${port}`;
   const own = {
     issuer,
@@ -34,10 +35,7 @@ export async function startOpenId(certificates: Certificates, port: number, redi
       server = await listen(certificates, port, (request, response) => {
         const { pathname, searchParams } = new URL(request.url ?? '', issuer);
         const data = own.records[searchParams.get('name') ?? ''];
-        const dns = {
-          Status: data ? 0 : 3,
-          ...(data && { Answer: [{ type: 16, data: `"${data}"` }] }),
-        };
+        const dns = { Status: 0, Answer: data ? [{ type: 16, data: `"${data}"` }] : [] };
         const body = pathname === '/dns-query' ? dns : own.instead[pathname];
         const way = request.headers.authorization?.startsWith('Basic ') ? 'header' : 'body';
         if (pathname === '/token' && own.takesClient && way !== own.takesClient) {
@@ -65,30 +63,16 @@ export async function startOpenId(certificates: Certificates, port: number, redi
       conformIdTokenClaims: false,
       findAccount: (_, accountId) => {
         const claims = own.people[accountId];
-        return claims
-          ? {
-              accountId,
-              claims: (use) => ({
-                sub: accountId,
-                ...(use === 'id_token' ? own.inIdTokens[accountId] : claims),
-              }),
-            }
-          : undefined;
+        if (!claims) return;
+        const ofToken = own.inIdTokens[accountId];
+        return {
+          accountId,
+          claims: (use) => ({ sub: accountId, ...(use === 'id_token' ? ofToken : claims) }),
+        };
       },
       features: { devInteractions: { enabled: false } },
       interactions: { url: (_, { uid }) => `/interaction/${uid}` },
       cookies: { keys: ['a key of the provider'] },
-      ttl: {
-        AccessToken: 60,
-        AuthorizationCode: 60,
-        Grant: 60,
-        IdToken: 60,
-        Interaction: 60,
-        Session: 60,
-      },
-      renderError(context, out) {
-        context.body = JSON.stringify(out);
-      },
       async loadExistingGrant({ oidc }) {
         const grant = new provider.Grant({ clientId: client.client_id, accountId: own.subject });
         grant.addOIDCScope('openid email');
@@ -99,14 +83,10 @@ export async function startOpenId(certificates: Certificates, port: number, redi
     });
     provider.use(async (context, next) => {
       if (!context.path.startsWith('/interaction/')) return next();
-      const isKnown = own.people[own.subject];
       const login = { accountId: own.subject, remember: false };
+      const result = own.people[own.subject] ? { login } : { error: 'access_denied' };
       context.respond = false;
-      await provider.interactionFinished(
-        context.req,
-        context.res,
-        isKnown ? { login } : { error: 'access_denied' },
-      );
+      await provider.interactionFinished(context.req, context.res, result);
     });
     return provider;
   }
@@ -121,7 +101,9 @@ export function openIdBrowser(baseUrl: string) {
   const jar = new Map<string, string>();
   async function ask(method: string, to: string, fields?: Record<string, string>) {
     const response = await fetch(new URL(to, baseUrl), {
-      ...{ method, redirect: 'manual' as const, body: fields ? new URLSearchParams(fields) : null },
+      method,
+      redirect: 'manual' as const,
+      body: fields ? new URLSearchParams(fields) : null,
       headers: { origin: baseUrl, cookie: [...jar].map((pair) => pair.join('=')).join('; ') },
     });
     for (const cookie of response.headers.getSetCookie()) {

@@ -26,8 +26,9 @@ import {
   verificationIn,
   verifiedEmail,
 } from '../provider.ts';
+import { providerSessionMs } from '../save.ts';
 import { signInByProvider, startAgain } from '../sign-in-by-provider.ts';
-import { domainOf, findProvider, type Provider, providerSessionMs } from '../single-sign-on.ts';
+import { domainOf, findProvider, type Provider } from '../single-sign-on.ts';
 
 export const settingsPath = '/portal/settings/sign-in';
 

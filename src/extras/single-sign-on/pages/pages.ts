@@ -3,7 +3,8 @@ import { hourMs } from '../../../core/platform/durations.ts';
 import type { App } from '../../../core/platform/http/context.ts';
 import type { Pages } from '../../../ui/added.ts';
 import { limited, role } from '../../../ui/session/rights.ts';
-import { mustUseProvider, providerSessionMs } from '../single-sign-on.ts';
+import { providerSessionMs } from '../save.ts';
+import { mustUseProvider } from '../single-sign-on.ts';
 import { comeBack, goToProvider, settingsPath } from './at-provider.tsx';
 import * as settings from './settings.tsx';
 

@@ -12,7 +12,8 @@ import { done } from '../../../ui/submit.ts';
 import { Day } from '../../../ui/time.tsx';
 import { recordFor, recordName, textsAt } from '../dns.ts';
 import { proof } from '../domain-checks.ts';
-import { findProvider, findSingleSignOn, maxDomains, saveSingleSignOn } from '../single-sign-on.ts';
+import { saveSingleSignOn } from '../save.ts';
+import { findProvider, findSingleSignOn, maxDomains } from '../single-sign-on.ts';
 import { begin, redirectUri, settingsPath, tested, textsInWords } from './at-provider.tsx';
 
 /** Settings, Sign-in: how the account's people sign in by its own provider. */

@@ -1,4 +1,5 @@
 import type { Extra } from '../extra.ts';
+import { pages } from './pages.tsx';
 import { signingRoutes } from './routes.ts';
 
-export const extra: Extra = { routes: signingRoutes };
+export const extra: Extra = { pages, routes: signingRoutes };

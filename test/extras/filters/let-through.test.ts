@@ -1,24 +1,18 @@
-import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import fc from 'fast-check';
 import { incidentTypes } from '#src/core/fleet/incidents/types.ts';
 import { groupKey } from '#src/core/fleet/lists/group-keys.ts';
 import { transaction } from '#src/core/platform/db/database.ts';
-import { openDatabase } from '#src/core/platform/db/system.ts';
 import type { Filterable } from '#src/core/webhooks/filterable.ts';
 import { isLetThrough } from '#src/core/webhooks/notifications/pass.ts';
 import { type Filters, letsThrough, stored } from '#src/extras/filters/filters.ts';
-import { vehicle } from '#test/support/records.ts';
-import { rows } from '#test/support/rows.ts';
-import { story } from '#test/support/story.ts';
-import { addConnection, as, issueKey } from '#test/support/world.ts';
+import { addConnection, as, db, issueKey, ownRows, rows, story, vehicle } from '#test/support.ts';
 
 const { us, send, register } = story();
-const db = openDatabase(env);
 
 const event = { level: 0, eventRisk: 3, translatedIncidentTypes: ['Crash', 'Speeding'] };
 const level2 = { level: 2, groupKeys: ['north', 'süd'] };
-const cases: [filters: Filters | null, of: Filterable, passes: boolean][] = [
+it.each<[filters: Filters | null, Filterable, passes: boolean]>([
   [null, event, true],
   [{ minEventRisk: 3 }, event, true],
   [{ minEventRisk: 4 }, event, false],
@@ -34,8 +28,16 @@ const cases: [filters: Filters | null, of: Filterable, passes: boolean][] = [
   [{ vehicleGroups: ['East'] }, { ...level2, groupKeys: [] }, false],
   [{ vehicleGroups: ['East'] }, { ...level2, groupKeys: undefined }, true],
   [{ vehicleGroups: ['North'], accidentLevels: [3] }, level2, false],
-];
-it.each(cases)('the filters %j let %j through: %s', (filters, of, passes) => {
+  ...[
+    ['Straße 1', 'STRASSE 1'],
+    ['Caf\u00e9', 'CAFE\u0301'],
+    ['"Quoted"', '"QUOTED"'],
+  ].map(([wanted = '', group = '']): [Filters, Filterable, boolean] => [
+    { vehicleGroups: [wanted] },
+    { ...level2, groupKeys: [groupKey(group)] },
+    true,
+  ]),
+])('the filters %j let %j through: %s', (filters, of, passes) => {
   expect(letsThrough(stored(filters), of)).toBe(passes);
 });
 
@@ -73,10 +75,7 @@ it('the statement of fan-outs lets through what the function does', {
     await send(vehicle({ sourceId: `own ${i}`, groups: of }));
     await sayOther(vehicle({ sourceId: `other ${i}`, groups: of }));
   }
-  const known = await rows(
-    'select id, source_id from vehicles where account_id = ?1',
-    us.accountId,
-  );
+  const known = await ownRows(us, 'vehicles');
   const idOf = new Map(known.map(({ id, source_id }) => [source_id, id]));
   const hooks = [
     { ...(await register()), covers: ['own'] },
@@ -98,7 +97,9 @@ it('the statement of fan-outs lets through what the function does', {
           id,
         );
       const ns = notifications.map(({ vehicle, about: { level, ...data } }) => ({
-        ...{ vehicleId: idOf.get(vehicle) ?? null, level, data },
+        vehicleId: idOf.get(vehicle) ?? null,
+        level,
+        data,
       }));
       const ws = hooks.map(({ id }, i) => ({ id, filtered: filters[i] !== null }));
       const passed = await transaction(

@@ -9,19 +9,23 @@ import {
   signatureHeaders,
   signingKeys,
 } from '#src/extras/signing/secrets.ts';
-import { settled } from '#test/support/deliveries.ts';
-import { signIn, textOf } from '#test/support/portal.ts';
-import type { Got } from '#test/support/receiver.ts';
-import { rows } from '#test/support/rows.ts';
-import { story } from '#test/support/story.ts';
-import { invalid, type WebhookOut, webhookBody } from '#test/support/world.ts';
+import {
+  type Got,
+  replaceWebhook,
+  rows,
+  settled,
+  signIn,
+  story,
+  textOf,
+  webhooksOf,
+} from '#test/support.ts';
 
 const { us, heard, register, happen } = story();
 const signed = async () => {
   const hook = await register({ signing: true });
   return { ...hook, signingSecret: hook.signingSecret ?? '' };
 };
-const delivered = async (hook: { id: string }, prefix = 'e'): Promise<Got> => {
+const delivered = async (hook: { id: string }, prefix = 'e') => {
   const before = heard.got.length;
   await happen(1, prefix);
   await settled(hook.id, before + 1);
@@ -60,68 +64,48 @@ describe('a webhook that is to be signed', () => {
     expect(got.headers['webhook-id']).toBe(got.headers['delivery-id']);
     expect(isVerified(got, hook.signingSecret)).toBe(true);
     expect(isVerified(got, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')).toBe(false);
-    const { data } = await us.api.get<WebhookOut[]>('/webhooks');
+    const data = await webhooksOf(us);
     expect(data).toMatchObject([{ id: hook.id, signing: true }]);
     expect(JSON.stringify(data)).not.toContain('whsec_');
     const stored = JSON.stringify(await rows('select * from webhooks'));
     expect(stored).not.toContain(hook.signingSecret.slice(6));
   });
 
-  it('stays so when it is replaced without a word of it, until that is switched off', async () => {
+  it('has no new secret when it is replaced, and stays so until that is switched off', async () => {
     const { id, signingSecret } = await signed();
-    const body = webhookBody(us);
-    const kept = await us.api.put<WebhookOut>(`/webhook/${id}`, body);
-    expect(kept.data).toMatchObject({ signing: true });
-    const again = await us.api.put<WebhookOut>(`/webhook/${id}`, { ...body, signing: true });
-    expect(again.data.signingSecret).toBeUndefined();
+    const put = async (signing: boolean) => (await replaceWebhook(us, id, { signing })).data;
+    expect((await put(true)).signingSecret).toBeUndefined();
     expect(isVerified(await delivered({ id }), signingSecret)).toBe(true);
-    const off = await us.api.put<WebhookOut>(`/webhook/${id}`, { ...body, signing: false });
-    expect(off.data).not.toHaveProperty('signing');
-    expect((await delivered({ id }, 'f')).headers).not.toHaveProperty('webhook-signature');
+    expect(await put(false)).not.toHaveProperty('signing');
+    expect(Object.keys((await delivered({ id }, 'f')).headers).join()).not.toContain('webhook-');
   });
-
-  it('is signed with both secrets for a day once one is rotated', async () => {
-    const hook = await signed();
-    const { data } = await us.api.post<{ signingSecret: string }>(
-      `/webhook/${hook.id}/signing-secret`,
-      {},
-    );
-    const got = await delivered(hook);
-    expect(isVerified(got, hook.signingSecret)).toBe(true);
-    expect(isVerified(got, data.signingSecret)).toBe(true);
-    const before = await sealSecret(env, 'w', hook.signingSecret);
-    let sealed = await sealSecret(env, 'w', data.signingSecret, before);
-    expect(await signingKeys(env, 'w', sealed)).toHaveLength(2);
+  it('is signed with each secret of the last day, however many there were', async () => {
+    let sealed: Awaited<ReturnType<typeof sealSecret>> | undefined;
+    const add = async () => {
+      sealed = await sealSecret(env, 'w', newSecret(), sealed);
+    };
+    const count = async () => sealed && (await signingKeys(env, 'w', sealed)).length;
+    await add();
+    await add();
     vi.useFakeTimers({ now: Date.now() + bothSignMs / 2, toFake: ['Date'] });
-    sealed = await sealSecret(env, 'w', newSecret(), sealed);
+    await add();
     vi.setSystemTime(Date.now() + bothSignMs / 2); // the first one's day is over, and was not begun again
-    expect(await signingKeys(env, 'w', sealed)).toHaveLength(2);
-    for (let i = 0; i < maxSecrets; i++) sealed = await sealSecret(env, 'w', newSecret(), sealed);
-    expect(await signingKeys(env, 'w', sealed)).toHaveLength(maxSecrets);
+    expect(await count()).toBe(2);
+    for (let i = 0; i < maxSecrets; i++) await add();
+    expect(await count()).toBe(maxSecrets);
     vi.setSystemTime(Date.now() + bothSignMs);
-    expect(await signingKeys(env, 'w', sealed)).toHaveLength(1);
+    expect(await count()).toBe(1);
     vi.useRealTimers();
   });
-
-  it('is signed with each secret of rotations at the same time', async () => {
+  it('is signed with the secret of before and each of rotations at the same time', async () => {
     const hook = await signed();
-    const rotate = () =>
-      us.api.post<{ signingSecret: string }>(`/webhook/${hook.id}/signing-secret`, {});
+    const path = `/webhook/${hook.id}/signing-secret`;
+    const rotate = async () => (await us.api.post<{ signingSecret: string }>(path, {})).data;
     const rotated = await Promise.all([rotate(), rotate(), rotate()]);
     const got = await delivered(hook);
-    for (const { data } of rotated) expect(isVerified(got, data.signingSecret)).toBe(true);
+    for (const { signingSecret } of [hook, ...rotated])
+      expect(isVerified(got, signingSecret)).toBe(true);
   });
-});
-
-it('a webhook without signatures is called and listed as ever', async () => {
-  const hook = await register();
-  expect(hook).not.toHaveProperty('signing');
-  expect(
-    Object.keys((await delivered(hook)).headers).filter((name) => /^webhook-/.test(name)),
-  ).toEqual([]);
-  expect(await us.api.post(`/webhook/${hook.id}/signing-secret`, {})).toMatchObject(
-    invalid('Deliveries of this webhook are not signed'),
-  );
 });
 
 it('the portal switches signatures on, shows the secret once, rotates it and stops', async () => {
@@ -135,9 +119,37 @@ it('the portal switches signatures on, shows the secret once, rotates it and sto
   const secret = await secretOf('on');
   expect(isVerified(await delivered(hook), secret)).toBe(true);
   expect(await textAt(path)).not.toContain('whsec_');
-  expect((await us.api.get<WebhookOut[]>('/webhooks')).data).toMatchObject([{ signing: true }]);
   const rotated = await secretOf('rotate');
   expect(isVerified(await delivered(hook, 'f'), rotated)).toBe(true);
   expect((await post(path, { do: 'off' })).status).toBe(303);
   expect((await delivered(hook, 'g')).headers).not.toHaveProperty('webhook-signature');
+});
+
+/** Adds a webhook by the form, as somebody who is signed in. */
+async function add(typed: object) {
+  const { page, textAt } = await signIn(us);
+  const URL = 'https://receiver.example.com/new';
+  const form = await page('/portal/webhooks/new');
+  return { page, textAt, added: await form.press('Add webhook', { URL, ...typed }) };
+}
+
+it('a new webhook is signed, with a secret that is shown once', async () => {
+  const { added, textAt } = await add({});
+  expect(added.text).toMatch(
+    /Webhook "receiver.example.com" was added.*Copy the signing secret now .* whsec_/,
+  );
+  expect(await webhooksOf(us)).toMatchObject([{ signing: true }]);
+  const [next = ''] = added.links('Continue');
+  const after = await textAt(next);
+  expect(after).toContain('Signature Signed');
+  expect(after).not.toContain('whsec_');
+});
+
+it('a new webhook is not signed if that is unchecked, and its form leaves it so', async () => {
+  const { added, page } = await add({ 'Sign deliveries': false });
+  expect(added.text).toContain('Signature None');
+  const form = await page(`${added.path}/edit`);
+  expect(form.text).not.toContain('Sign deliveries');
+  await form.press('Save changes');
+  expect((await webhooksOf(us))[0]).not.toHaveProperty('signing');
 });

@@ -26,7 +26,7 @@ const lanesAtOnce = 4;
 export const leaseOf = (accountId: string) => `evidence ${accountId}`;
 
 /** Asks for copies of an account's files. */
-export type CopyMessage = { copy: string };
+type CopyMessage = { copy: string };
 
 /** SQL for the accounts with files to be copied. */
 const accountsDue = (now: number): SQL => sql`(

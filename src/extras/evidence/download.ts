@@ -1,5 +1,5 @@
 import { version } from '../../../package.json';
-import { isAllowed } from './evidence.ts';
+import { isAllowed } from './add.ts';
 
 /* Reads files from the servers that have them. */
 

@@ -1,7 +1,8 @@
 // Needs: archive
 import type { Extra } from '../extra.ts';
 import { copiesAreDue, copyEvidence, startCopies } from './copy.ts';
-import { evidenceFolder, keepEvidence, pruneJob, restartCopies } from './evidence.ts';
+import { evidenceFolder, restartCopies } from './evidence.ts';
+import { findDaysOf, keepEvidence, pruneJob } from './keep.ts';
 import { pages } from './pages/pages.ts';
 import { evidenceOfRecords } from './records.ts';
 import { ofConnection, ofDriver, onTrips, pruneEvidence, removeEvidence } from './remove.ts';
@@ -12,11 +13,15 @@ export const extra: Extra = {
   routes: evidenceRoutes,
   pages,
   ingest: { evidence: evidenceOfRecords },
+  accountFields: { usual: { evidenceDays: null }, find: findDaysOf },
   // As its body was parsed.
   changeAccount: async (env, caller, { evidenceDays }: { evidenceDays?: number | null }) => {
     if (evidenceDays !== undefined) await keepEvidence(env, caller, evidenceDays);
   },
-  messages: { copy: copyEvidence },
+  messages: {
+    /** A row for each 5 MiB of a file; ten seconds of each account at a time; 20 files, 1 GB of each accident, 50 GB a day. */
+    copy: copyEvidence,
+  },
   jobs: {
     /** Two rows of each account with files to be copied; an invocation for each account; 5,000 files a day. */
     evidence: { isDue: copiesAreDue, run: startCopies },

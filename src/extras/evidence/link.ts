@@ -16,7 +16,7 @@ const signers: { by: string; names: RegExp }[] = [
 ];
 
 /** A link without what signs it, if that is a known signer. What is unknown may name another file. */
-export function withoutSignature(link: string): string {
+function withoutSignature(link: string): string {
   const url = new URL(link);
   const names = [...url.searchParams.keys()];
   const known = signers.filter(({ by }) => names.some((name) => name.toLowerCase() === by));

@@ -1,5 +1,5 @@
 import type { NewEvidence } from '../../core/fleet/lists/field-objects.ts';
-import { addEvidence, isAllowed } from './evidence.ts';
+import { addEvidence, isAllowed } from './add.ts';
 import { identityOf } from './link.ts';
 
 /** What the write of records does with the files that accidents link to. */

@@ -10,7 +10,8 @@ import { fault } from '../../core/platform/log.ts';
 import type { ArchivedRow } from '../archive/archived.ts';
 import { leaseOf } from './copy.ts';
 import { abort } from './copy-file.ts';
-import { forget, keyOf, owners, pruneJob } from './evidence.ts';
+import { forget, keyOf, owners } from './evidence.ts';
+import { pruneJob } from './keep.ts';
 import { evidence } from './tables.ts';
 
 /** R2 deletes 1,000 files at a time. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { evidenceKinds } from '../../core/fleet/lists/field-objects.ts';
+import { count, described } from '../replies.ts';
 
 /** For how many days an account keeps evidence; null for none. */
 export const EvidenceDays = v.nullable(
@@ -12,6 +13,21 @@ export const EvidenceDays = v.nullable(
     v.metadata({ type: 'integer', minimum: 30, maximum: 3650 }),
   ),
 );
+
+/** What operators change of an account, and what they see of it. */
+export const evidenceChange = {
+  evidenceDays: described(
+    v.optional(EvidenceDays),
+    'For how many days it keeps videos, photos and reports of accidents, which its fleets must have agreed to. With ' +
+      'null it keeps none, and what is stored is deleted.',
+  ),
+};
+export const evidenceOfAccount = {
+  evidenceDays: described(
+    v.nullable(count),
+    'For how many days it keeps the evidence of accidents, if it does.',
+  ),
+};
 
 const Time = v.pipe(v.string(), v.isoTimestamp());
 

@@ -14,28 +14,18 @@ it.each([
 ])('a link is the same file whatever its known signer adds: %s', (signature) => {
   const signed = `${at}?id=7&${signature}`;
   expect(identityOf(video(signed))).toBe(identityOf(video(`${at}?id=7`)));
-  expect(isSigned(signed)).toBe(true);
+  expect([isSigned(signed), leadToSame(signed, `${at}?id=7`)]).toEqual([true, true]);
   expect(identityOf(video(`${at}?id=8&${signature}`))).not.toBe(identityOf(video(signed)));
 });
 
-it.each([
-  'sid',
-  'seq',
-  'src',
-  'ser',
-  'sr',
-  'se',
-  'token',
-  'id',
-  'Expires',
-  'Signature',
-  'Policy',
-  'camera',
-])('links are two files if they differ in what no known signer adds: %s', (name) => {
-  const [one, other] = [video(`${at}?${name}=1`), video(`${at}?${name}=2`)];
-  expect(identityOf(one)).not.toBe(identityOf(other));
-  expect([isSigned(one.url), leadToSame(one.url, other.url)]).toEqual([false, false]);
-});
+it.each(['sid', 'sr', 'se', 'token', 'Expires', 'Signature', 'Policy'])(
+  'links are two files if they differ in what no known signer adds: %s',
+  (name) => {
+    const [one, other] = [video(`${at}?${name}=1`), video(`${at}?${name}=2`)];
+    expect(identityOf(one)).not.toBe(identityOf(other));
+    expect([isSigned(one.url), leadToSame(one.url, other.url)]).toEqual([false, false]);
+  },
+);
 
 it('links are two files if they are of two kinds or cameras', () => {
   const all = [

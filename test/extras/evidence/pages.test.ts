@@ -1,52 +1,40 @@
+import { personBefore, rows } from '#test/support.ts';
 import {
   copyAll,
   crash,
+  evidenceWorld,
   filesOf,
-  keepFor,
   linked,
   media,
+  returning,
   video,
-} from '#test/extras/evidence/support.ts';
-import { type Person, signIn } from '#test/support/portal.ts';
-import { rows } from '#test/support/rows.ts';
-import { worldBefore } from '#test/support/world.ts';
+} from './support.ts';
 
-const us = worldBefore(beforeEach);
-let ann: Person;
-beforeEach(async () => {
-  ann = await signIn(us);
-  await keepFor(us, 90);
-});
+const us = evidenceWorld();
+const ann = personBefore(beforeEach, us);
 
 it('the page of an accident plays its videos, shows its photos, and says what is missing and until when', async () => {
   const photo = new Uint8Array([0xff, 0xd8, 0xff, 0xe0]);
-  media({
-    '/road.mp4': video(1000),
-    '/cab.jpg': photo,
-    '/late.mp4': () => new Response('', { status: 503 }),
-  });
+  media({ '/road.mp4': video(1000), '/cab.jpg': photo, '/late.mp4': returning(503) });
   const { id } = await crash(us, [
     linked('/road.mp4', { camera: 'Road', takenAt: '2026-11-20T20:00:00Z' }),
     linked('/cab.jpg', { kind: 'photo', camera: 'Cab' }),
     linked('/cab.jpg', { kind: 'document' }),
-    linked('/wrong.mp4?sig=1', { url: 'https://media.example.com/cab.jpg?x=1' }),
+    linked('/cab.jpg?x=1'),
     linked('/late.mp4'),
   ]);
   const path = `/portal/accidents/${id}`;
   expect(await ann.textAt(path)).toContain('5 files being copied');
   await copyAll(us);
-  const html = await (await ann.get(path)).text();
   const files = await filesOf(us, id);
   const of = (kind: string) =>
     `${path}/evidence/${files.find((file) => file.kind === kind && file.state === 'stored')?.id}`;
-  expect(html).toMatch(
-    new RegExp(`<video[^>]* src="${of('video')}"[^>]* aria-label="Video, Road"`),
-  );
+  const { all, html, text } = await ann.page(path);
+  const shown = (tag: string, name: string) =>
+    all(`main ${tag}`).map((one) => [one.getAttribute('src'), one.getAttribute(name)]);
+  expect(shown('video', 'aria-label')).toEqual([[of('video'), 'Video, Road']]);
+  expect(shown('figure img', 'alt')).toEqual([[of('photo'), 'Photo, Cab']]);
   expect(html).not.toContain('autoplay');
-  for (const tag of ['video', 'img'])
-    expect(html).toMatch(new RegExp(`<${tag} class="aspect-video w-full `));
-  expect(html).toContain(`src="${of('photo')}" alt="Photo, Cab"`);
-  const text = await ann.textAt(path);
   for (const said of [
     'Video, Road,',
     'Missed The file is no video of a known type',
@@ -56,16 +44,11 @@ it('the page of an accident plays its videos, shows its photos, and says what is
     expect(text).toContain(said);
   const order = ['Photo, Cab', 'being copied.', 'Missed'].map((said) => text.indexOf(said));
   expect(order).toEqual(order.toSorted((a, b) => a - b));
-  const shown = await ann.get(of('video'));
-  expect(Object.fromEntries(shown.headers)).toMatchObject({
-    'content-disposition': expect.stringMatching(/^inline/),
-    'content-security-policy': "sandbox; default-src 'none'",
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-  });
-  expect((await shown.arrayBuffer()).byteLength).toBe(1000);
+  const played = await ann.get(of('video'));
+  expect(played.headers.get('content-disposition')).toMatch(/^inline/);
+  expect((await played.arrayBuffer()).byteLength).toBe(1000);
   expect((await ann.get(of('document'))).headers.get('content-disposition')).toMatch(/^attachment/);
-  const zip = new Uint8Array(await (await ann.get(`${path}/evidence`)).arrayBuffer());
+  const zip = await (await ann.get(`${path}/evidence`)).arrayBuffer();
   const manifest = new TextDecoder('latin1').decode(zip);
   expect(manifest.slice(0, 4)).toBe('PK\x03\x04');
   for (const { id: file, sha256, state } of files)

@@ -1,9 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { copyEvidence } from '#src/extras/evidence/copy.ts';
-import { receiver } from '#test/support/receiver.ts';
-import { accident } from '#test/support/records.ts';
-import { rows } from '#test/support/rows.ts';
-import { operator, type World } from '#test/support/world.ts';
+import { accident, changeAccount, receiver, rows, type World, worldBefore } from '#test/support.ts';
 
 export const mediaOrigin = 'https://media.example.com';
 
@@ -18,18 +15,31 @@ export type FileOut = {
 
 /** Has the account keep evidence for so many days, or none. */
 export const keepFor = (us: World, evidenceDays: number | null) =>
-  operator.patch(`/operator/accounts/${us.accountId}`, { evidenceDays });
+  changeAccount<{ evidenceDays: number | null }>(us, { evidenceDays });
+
+/** An account with two connections that keeps evidence, of which there is none yet. */
+export function evidenceWorld() {
+  const us = worldBefore(beforeEach, 'motive', 'samsara');
+  beforeEach(async () => {
+    await rows('delete from evidence');
+    await keepFor(us, 90);
+    media({});
+  });
+  return us;
+}
 
 /** The bytes of an MP4 of that size, of which no two parts are equal. */
-export function video(size: number): Uint8Array<ArrayBuffer> {
+export function video(size: number) {
   const bytes = Uint8Array.from({ length: size }, (_, i) => (i >> 16) ^ i);
   bytes.set(new TextEncoder().encode('\0\0\0\x10ftypisom\0\0\0\0\0\0\0\0mdat'));
   return bytes;
 }
 
-/** Serves files by their path, with ranges; a function responds itself. Returns what was asked for, with its range. */
+/** Serves files by their path, with ranges, or `/road.mp4`; a function responds itself. Returns what was asked for, with its range. */
 export function media(
-  files: { [path: string]: BodyInit | ((request: Request) => Response | Promise<Response>) },
+  files: {
+    [path: string]: BodyInit | ((request: Request) => Response | Promise<Response>);
+  } = { '/road.mp4': video(100) },
   origins = [mediaOrigin],
 ) {
   const asked: string[] = [];
@@ -41,13 +51,16 @@ export function media(
     if (typeof file === 'function') return file(request);
     if (file === undefined) return new Response('gone', { status: 404 });
     const bytes = new Uint8Array(await new Response(file).arrayBuffer());
-    const from = Number(/\d+/.exec(range ?? '')?.[0] ?? 0);
-    return partOf(bytes, from, range !== null);
+    return partOf(bytes, firstByte(request), range !== null);
   };
   const servers = receiver();
   for (const origin of origins) servers.serves(origin, serve);
   return { asked };
 }
+
+/** The first byte of a file that is asked for. */
+export const firstByte = ({ headers }: Request) =>
+  Number(/\d+/.exec(headers.get('range') ?? '')?.[0] ?? 0);
 
 /** How a server sends the bytes of a file from one on. */
 export const partOf = (bytes: Uint8Array<ArrayBuffer>, from: number, isRange = from > 0) =>
@@ -59,14 +72,20 @@ export const partOf = (bytes: Uint8Array<ArrayBuffer>, from: number, isRange = f
     },
   });
 
+export const returning = (status: number) => () => new Response('', { status });
+
 export const linked = (path: string, more: object = {}) => ({
   kind: 'video',
   url: mediaOrigin + path,
   ...more,
 });
 
-/** Sends an accident with these links. Returns its id, and what ingest said. */
-export async function crash(us: World, evidence: unknown, more: object = {}) {
+/** Sends an accident with these links, or that of `/road.mp4`. Returns its id, and what ingest said. */
+export async function crash(
+  us: World,
+  evidence: unknown = [linked('/road.mp4')],
+  more: object = {},
+) {
   const { data } = await us.send(accident({ notificationLevel: 3, evidence, ...more }));
   const [found] = await rows<{ id: string }>(
     'select id from accidents where account_id = ?1 order by created_at desc, id limit 1',
@@ -76,15 +95,19 @@ export async function crash(us: World, evidence: unknown, more: object = {}) {
 }
 
 /** Copies what is due, and what would be due later. */
-export async function copyAll(us: World, bindings: Env = env): Promise<void> {
+export async function copyAll(us: World) {
   await rows(
     'update evidence set next_at = 0 where account_id = ?1 and next_at is not null',
     us.accountId,
   );
-  await copyEvidence(bindings, us.accountId, { until: Date.now() + 60_000, queries: 800 });
+  await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 800 });
 }
 
-export async function filesOf(us: World, id: string): Promise<FileOut[]> {
+/** Copies what is due until the invocation has no more queries, which is after a part. */
+export const copyPart = ({ accountId }: World) =>
+  copyEvidence(env, accountId, { until: Date.now() + 60_000, queries: 4 });
+
+export async function filesOf(us: World, id: string) {
   const { data } = await us.api.get<{ evidence?: FileOut[] }>(`/accidents/${id}`);
   return data.evidence ?? [];
 }

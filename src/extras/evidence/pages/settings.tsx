@@ -4,7 +4,7 @@ import { by, type Context } from '../../../core/platform/http/context.ts';
 import { shown } from '../../../ui/added.ts';
 import { choice, FormPanel, handles, line } from '../../../ui/forms/form-fields.tsx';
 import { done } from '../../../ui/submit.ts';
-import { canKeepEvidence, findEvidenceDays, keepEvidence } from '../evidence.ts';
+import { canKeepEvidence, findEvidenceDays, keepEvidence } from '../keep.ts';
 import { EvidenceDays } from '../schema.ts';
 
 const path = '/portal/settings/account';

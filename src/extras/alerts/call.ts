@@ -6,7 +6,7 @@ import { timestamp } from '../../core/platform/fields.ts';
 import { fault } from '../../core/platform/log.ts';
 import { callOnce } from '../../core/webhooks/deliveries/send/call-once.ts';
 import { type MailPart, renderMail } from '../../people/mail/render.ts';
-import { MailError, sendMail } from '../../people/mail/send.ts';
+import { sendMail, whyNotSent } from '../../people/mail/send.ts';
 import { failureDescription } from '../../texts/outcome.ts';
 import type { ChannelKind } from './channel-input.ts';
 
@@ -35,10 +35,10 @@ export async function email(env: Env, to: string, message: AlertMessage): Promis
     await sendMail(env, { to, subject, text, html });
     return null;
   } catch (error) {
-    const code = error instanceof MailError ? error.code : null;
+    const { code, ours } = whyNotSent(error);
     const problem = `could not be sent: ${code}`;
     if (problem !== quotaUsedUp)
-      fault('error', 'An alert could not be sent', { accountId, alert: kind, code });
+      fault('error', 'An alert could not be sent', { accountId, alert: kind, code }, ours);
     return problem;
   }
 }

@@ -1,10 +1,9 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, desc, eq, gt, isNotNull, not, type SQL, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import {
   type Connection,
   type NewConnection,
   newConnection,
-  selectConnection,
 } from '../../core/fleet/connections.ts';
 import { config } from '../../core/platform/config.ts';
 import type { Database, Statements } from '../../core/platform/db/database.ts';
@@ -13,6 +12,7 @@ import { connections } from '../../core/platform/db/schema/accounts.ts';
 import { accidents } from '../../core/platform/db/schema/fleet.ts';
 import { addWithWebhooks } from '../../core/webhooks/add-connection.ts';
 import { ACCIDENT } from '../../core/webhooks/notifications/types.ts';
+import { mailRules } from './tables.ts';
 
 export type CoveredConnection = Connection & { isCovered: boolean };
 
@@ -27,7 +27,7 @@ export const isCovered = (env: Env): SQL => sql`(c.notifies_nobody
       and w.paused_at is null))`;
 
 /** SQL for the address or channel that the rule `r` notifies; null if it cannot. */
-export const recipientOf = (env: Env): SQL => sql`coalesce(
+const recipientOf = (env: Env): SQL => sql`coalesce(
   (select name from alert_channels where id = r.recipient_id),
   (select email from portal_users where id = r.recipient_id and confirmed_at is not null
     and ${config(env).emailFrom ? 1 : 0}))`;
@@ -45,11 +45,13 @@ const selectCovered = (env: Env, db: Database, { accountId }: Caller, id: string
     .from(c)
     .where(and(eq(c.id, id), eq(c.accountId, accountId)));
 
-/** Whether anybody is notified of accidents like one; true without one. */
-export async function isCoveredOf(env: Env, caller: Caller, id: string): Promise<boolean> {
-  const found = await asCaller(env, caller, (db) => selectCoveredOf(env, db, caller, id));
-  return found[0]?.isCovered ?? true;
-}
+/** Whether anybody is notified of accidents of a connection, or like an accident; true without one. */
+export const isConnectionCovered = async (env: Env, caller: Caller, id: string): Promise<boolean> =>
+  coveredIn(await asCaller(env, caller, (db) => selectCovered(env, db, caller, id)));
+export const isAccidentCovered = async (env: Env, caller: Caller, id: string): Promise<boolean> =>
+  coveredIn(await asCaller(env, caller, (db) => selectCoveredOf(env, db, caller, id)));
+
+const coveredIn = ([found]: { isCovered: boolean }[]): boolean => found?.isCovered ?? true;
 
 const selectCoveredOf = (env: Env, db: Database, { accountId }: Caller, id: string) =>
   db
@@ -86,15 +88,39 @@ export const withWarning = ({ isCovered, ...connection }: CoveredConnection) => 
   warning: isCovered ? null : uncovered,
 });
 
-/** A connection of the account, and whether anybody is notified of its accidents. */
-export async function findCovered(
-  env: Env,
-  caller: Caller,
-  id: string,
-): Promise<CoveredConnection | undefined> {
-  const { found, covered } = await asCaller(env, caller, (db) => ({
-    found: selectConnection(db, caller, id),
-    covered: selectCovered(env, db, caller, id),
-  }));
-  return found[0] && { ...found[0], isCovered: covered[0]?.isCovered === true };
+/** One more than are shown, so that a text can say that there are others. */
+const maxNamed = 6;
+
+/** How many of the account's connections, newest first, are checked for who is notified. */
+const maxChecked = 200;
+
+/** Some people and channels that are notified of accidents. */
+export function selectNotified(env: Env, db: Database, { accountId }: Caller) {
+  const r = alias(mailRules, 'r');
+  const some = db
+    .select({ name: sql<string>`${recipientOf(env)}`.as('name') })
+    .from(r)
+    .where(and(eq(r.accountId, accountId), gt(r.levels, 0)))
+    .limit(maxNamed)
+    .as('some');
+  return db.select({ name: some.name }).from(some).where(isNotNull(some.name));
+}
+
+/** Some connections with accidents to expect, of which nobody is notified. Reads some four rows for each of 200. */
+export function selectUncovered(env: Env, db: Database, { accountId }: Caller, needsCover?: SQL) {
+  const newest = db
+    .select()
+    .from(connections)
+    .where(eq(connections.accountId, accountId))
+    .orderBy(desc(connections.createdAt), desc(connections.id))
+    .limit(maxChecked)
+    .as('c');
+  return db
+    .select({
+      id: newest.id,
+      name: sql<string>`coalesce(${newest.name}, ${newest.tsp})`.as('called'),
+    })
+    .from(newest)
+    .where(and(not(isCovered(env)), needsCover))
+    .limit(maxNamed);
 }

@@ -3,35 +3,13 @@ import { alias } from 'drizzle-orm/sqlite-core';
 import { groupKey } from '../../core/fleet/lists/group-keys.ts';
 import type { Database } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
-import { changes, vehicles } from '../../core/platform/db/schema/fleet.ts';
+import { changes } from '../../core/platform/db/schema/fleet.ts';
 import { portalUsers } from '../../people/tables.ts';
-import { names } from '../search/tables.ts';
+import { selectGroups } from '../filters/groups.ts';
 import { mailFeeds, mailRules } from './tables.ts';
 
 /** Levels, least risk of events (null: none) and groups (null: all) to be notified of. */
 export type MailRule = { levels: number[]; risk: number | null; groups: string[] | null };
-
-/** How many groups people can choose from, of how many vehicles. */
-const maxGroups = 100;
-const maxVehicles = 2000;
-
-/** The groups of the account's vehicles. */
-export function selectGroups(db: Database, { accountId }: Caller) {
-  const some = db
-    .select({ id: names.id })
-    .from(names)
-    .where(and(eq(names.accountId, accountId), eq(names.kind, 'vehicle')))
-    .limit(maxVehicles)
-    .as('some');
-  return db
-    .selectDistinct({ name: sql<string>`g.value`.as('name') })
-    .from(some)
-    .crossJoin(vehicles)
-    .crossJoin(sql`json_each(${vehicles.groups}) g`)
-    .where(eq(vehicles.id, some.id))
-    .orderBy(sql`g.value`)
-    .limit(maxGroups);
-}
 
 /** The rule of a user or channel, and the groups that it can be about. */
 export async function findMailRule(env: Env, caller: Caller, recipientId = '') {
@@ -57,17 +35,7 @@ const isOf = (recipientId: string, { accountId }: { accountId: string }) =>
 /** What was received since is looked at again: the job may not have seen it. */
 const overlapMs = 60_000;
 
-/** Sets a user's rule for what is received from now on. */
-export async function setMailRule(
-  env: Env,
-  caller: Caller,
-  userId: string,
-  rule: MailRule,
-): Promise<void> {
-  await asCaller(env, caller, (db) => saveMailRule(db, caller, userId, rule), { repeatable: true });
-}
-
-/** The statements that set the rule of a user or channel. A rule that asks for nothing is deleted. */
+/** The statements that set the rule of a user or channel from now on. One that asks for nothing is deleted. */
 export function saveMailRule(
   db: Database,
   { accountId }: Caller,

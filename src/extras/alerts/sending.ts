@@ -38,7 +38,7 @@ const allAccounts = '';
 export const retryMs = minuteMs;
 const longestRetryMs = 6 * hourMs;
 
-export const retriedForMs = 3 * dayMs;
+const retriedForMs = 3 * dayMs;
 
 /** Messages of a step, five at a time: 20 s at most. One of an invocation's six connections is left to D1. */
 const messagesPerStep = 20;

@@ -15,7 +15,7 @@ type WebhookItem = {
   pausedSince: number | null;
   lastFailure: Happened | null;
 };
-export type ConnectionItem = { id: string; name: string; subject: string; text: string };
+type ConnectionItem = { id: string; name: string; subject: string; text: string };
 type RecordItem = {
   id: string;
   level: number;

@@ -1,11 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
-import { transaction } from '#src/core/platform/db/database.ts';
-import { newId } from '#src/core/platform/db/ids.ts';
-import { openDatabase } from '#src/core/platform/db/system.ts';
-import { dayMs } from '#src/core/platform/durations.ts';
-import type { AlertMessage } from '#src/extras/alerts/call.ts';
-import { addNews, maxNamed, type NewsKind } from '#src/extras/alerts/pending.ts';
+import { addNews, maxNamed } from '#src/extras/alerts/pending.ts';
 import {
   leastEmailsPerAccount,
   maxEmailsPerDay,
@@ -14,82 +9,82 @@ import {
   sendMessages,
 } from '#src/extras/alerts/sending.ts';
 import { emailSignInLinks } from '#src/portal/sign-in/sign-in.tsx';
-import { alertStory } from '#test/extras/alerts/support.ts';
-import { listenToLog } from '#test/support/log.ts';
-import { signIn } from '#test/support/portal.ts';
-import { addRows, rows, value } from '#test/support/rows.ts';
-import { world } from '#test/support/world.ts';
+import {
+  addRow,
+  addRows,
+  dayMs,
+  listenToLog,
+  metered,
+  newId,
+  openDatabase,
+  rows,
+  signIn,
+  through,
+  times,
+  transaction,
+  world,
+} from '#test/support.ts';
+import { alertStory, channelUrl } from './support.ts';
 
-const { us, heard, ann, emails } = alertStory();
-const url = 'https://hooks.example.com/services/T0/B0/SECRETabcd';
+const { us, heard, ann, emails, mails, addChannel, got } = alertStory();
 const other = 'https://other.example.com/x';
 const now = Date.now();
 const today = Math.floor(now / dayMs);
 
-let annId: string;
-beforeEach(async () => {
-  annId = await idOf(ann.email);
-  heard.responds((call) => new Response('', { status: call.url === url ? 500 : 200 }));
-});
+beforeEach(() =>
+  heard.responds(({ url }) => new Response('', { status: url === channelUrl ? 500 : 200 })),
+);
 
-const idOf = (email: string) =>
-  value<string>('select id from portal_users where email = ?1', email);
-
-async function channel(to = url): Promise<string> {
-  const fields = { kind: 'https', name: 'Ops', url: to, alerts: 'yes' };
-  const reply = await ann.post('/portal/settings/notifications/channels/new', fields);
-  return reply.headers.get('location')?.split('/').at(-1) ?? '';
-}
-
-type News = { to: string[]; kind?: NewsKind; accountId?: string; at?: number };
+const channel = async (url = channelUrl) => (await addChannel({ url })).split('/').at(-1) ?? '';
 
 /** Adds news of a connection with each name, whose job does not come by itself. */
 async function add(
-  names: string[],
-  { to, kind = 'connection', accountId = us.accountId, at = now }: News,
+  to: string[],
+  names = ['A'],
+  { accountId = us.accountId, at = now }: { accountId?: string; at?: number } = {},
 ) {
   const db = openDatabase(env);
   const items = names.map((name) => ({ id: name, name, subject: 'is late', text: 'Text.' }));
   const news = sql`(
     select ${accountId} as account_id, r.value as recipient_id, i.value as item
     from json_each(${JSON.stringify(items)}) i cross join json_each(${JSON.stringify(to)}) r)`;
-  await transaction(db, [addNews(env, db, kind, news, at)]);
+  await transaction(db, [addNews(env, db, 'connection', news, at)]);
 }
-/** The bindings with a queue that delivers nothing, so that no job runs beside the one that a test runs. */
-const quiet: Env = {
-  ...env,
-  DELIVERIES: { send: async () => {}, sendBatch: async () => {} } as never,
-};
+/** Its queue delivers nothing, so that no job runs beside the one that a test runs. */
+const { env: quiet } = metered();
 const later = (ms = 0) => sendMessages(quiet, now + ms);
 
-const subjects = (to = url) =>
-  heard.got
-    .filter((call) => call.url === to)
-    .map(({ body }) => (body as object as AlertMessage).subject);
+const subjects = (url?: string) => got(url).map(({ subject }) => subject);
+/** Somebody of another account, and news for them. */
+async function bobElsewhere() {
+  const them = await world();
+  const { email, id } = await signIn(them);
+  const tell = (name: string, at = now) => add([id], [name], { ...them, at });
+  return { email, tell };
+}
 const waiting = () => rows('select total, attempts from alert_messages');
 
 describe('a message that does not arrive', () => {
   it('is retried with what has happened since, and holds up no other recipient', async () => {
-    await add(['A'], { to: [await channel(), await channel(other)] });
+    const dead = await channel();
+    await add([dead, await channel(other)]);
     await later();
     expect([subjects(), subjects(other)]).toEqual([['A is late'], ['A is late']]);
     await later(1);
     for (let minute = 1; minute <= 30; minute++) await later(minute * retryMs);
     expect(subjects()).toHaveLength(4);
-    expect(await rows('select problem from alert_channels where problem is not null')).toEqual([
-      { problem: 'returned 500 Internal Server Error' },
-    ]);
+    const failing = await rows('select id, problem from alert_channels where problem is not null');
+    expect(failing).toEqual([{ id: dead, problem: 'returned 500 Internal Server Error' }]);
     await rows('update alert_messages set due_at = ?1', now + dayMs);
-    const [dead] = await rows('select id from alert_channels where problem is not null');
-    await add(['B'], { to: [String(dead?.id)], at: now + 31 * retryMs });
-    heard.responds(() => new Response('ok'));
+    await add([dead], ['B'], { at: now + 31 * retryMs });
+    heard.returns(200);
     await later(31 * retryMs);
     expect(subjects().at(-1)).toBe('A is late and 1 more');
     expect(await waiting()).toEqual([]);
   });
 
   it('is given up after three days without news', async () => {
-    await add(['A'], { to: [await channel()] });
+    await add([await channel()]);
     await later();
     await later(3 * dayMs - 1);
     expect(await waiting()).toHaveLength(1);
@@ -98,11 +93,11 @@ describe('a message that does not arrive', () => {
   });
 
   it('because the run is killed is sent again', async () => {
-    await add(['A'], { to: [await channel()] });
+    await add([await channel()]);
     heard.responds(() => new Promise(() => {})); // the invocation ends here
     void later();
-    await expect.poll(() => subjects(), { timeout: 10_000 }).toEqual(['A is late']);
-    heard.responds(() => new Response('ok'));
+    await expect.poll(() => subjects()).toEqual(['A is late']);
+    heard.returns(200);
     await later(retryMs);
     expect(subjects()).toEqual(['A is late', 'A is late']);
     expect(await waiting()).toEqual([]);
@@ -110,69 +105,64 @@ describe('a message that does not arrive', () => {
 
   it('by email is an error line without an address, stops no other, and is retried', async () => {
     const bob = await signIn(us);
-    await add(['A'], { to: [annId, await idOf(bob.email)] });
+    await add([ann.id, bob.id]);
     const { raw, lines } = listenToLog();
+    const code = 'E_RECIPIENT_NOT_ALLOWED';
     emails.send.mockImplementation(async (mail) => {
       if ('to' in mail && mail.to === ann.email)
-        throw Object.assign(new Error(`cannot send to ${ann.email}`), {
-          code: 'E_RECIPIENT_NOT_ALLOWED',
-        });
+        throw Object.assign(new Error(`cannot send to ${ann.email}`), { code });
       return { messageId: '1' };
     });
     await later();
-    const [to, line] = [emails.sent().map((mail) => mail.to), lines('fault')];
+    const to = mails().map((mail) => mail.to);
     expect(to.sort()).toEqual([ann.email, bob.email].sort());
-    expect(line).toMatchObject([
-      {
-        message: 'An alert could not be sent',
-        alert: 'connection',
-        code: 'E_RECIPIENT_NOT_ALLOWED',
-      },
+    expect(lines('fault')).toMatchObject([
+      { message: 'An alert could not be sent', alert: 'connection', code },
     ]);
     expect(raw.join()).not.toContain('@');
     await later(retryMs);
-    expect(emails.sent().at(-1)?.to).toBe(ann.email);
+    expect(mails().at(-1)?.to).toBe(ann.email);
   });
 });
 
 it('what happens while a message is being sent is in the next one', async () => {
   const to = [await channel(other)];
-  await add(['A', 'B'], { to });
-  let respond = (_: Response) => {};
-  heard.responds(() => new Promise((resolve) => (respond = resolve)));
+  await add(to, ['A', 'B']);
+  const release = heard.holds();
   const sending = later();
   await expect.poll(() => subjects(other)).toEqual(['A is late and 1 more']);
-  await add(['C'], { to });
-  heard.responds(() => new Response('ok'));
-  respond(new Response('ok'));
+  await add(to, ['C']);
+  release();
   await sending;
   expect(subjects(other)).toEqual(['A is late and 1 more', 'C is late']);
 });
 
 it('a message names twenty things and counts the others', async () => {
   const to = [await channel(other)];
-  const names = Array.from({ length: 2_116 }, (_, i) => `N${i}`);
-  for (let time = 0; time < 2; time++) await add(names, { to });
+  const names = times(2_116, (i) => `N${i}`);
+  for (let time = 0; time < 2; time++) await add(to, names);
   expect(await waiting()).toEqual([{ total: 4_232, attempts: 0 }]);
   await later();
   expect(subjects(other)).toEqual(['N0 is late and 4,231 more']);
-  const [message] = heard.got.map(({ body }) => body as object as AlertMessage);
+  const [message] = got(other);
   expect(message?.parts).toHaveLength(maxNamed + 1);
   expect(message?.parts.at(-1)?.text).toBe('And 4,212 more:');
 });
 
 it('says in an email why somebody gets it, and how to turn it off', async () => {
-  await add(['A'], { to: [annId] });
+  await add([ann.id]);
   await later();
-  await addRows('accidents', 1, () => ({
-    ...{ id: 'a', connection_id: us.connection.id, notification_level: 1 },
-  }));
+  await addRow('accidents', {
+    id: 'a',
+    connection_id: us.connection.id,
+    notification_level: 1,
+  });
   const items = JSON.stringify([{ level: 1, id: 'a', at: 0, vehicle: 'Van' }]);
-  const message = { account_id: us.accountId, recipient_id: annId, kind: 'record', items };
-  await addRows('alert_messages', 1, () => ({ ...message, total: 1 }));
+  const message = { account_id: us.accountId, recipient_id: ann.id, kind: 'record', items };
+  await addRow('alert_messages', { ...message, total: 1 });
   await later();
   const footer = (why: string) => expect.stringContaining(`You get this email because ${why}`);
-  expect(emails.sent()).toMatchObject([
+  expect(mails()).toMatchObject([
     { text: footer('you can sign in to Acme Insurance. To turn these emails off: https://') },
     { text: footer('you asked for it in Acme Insurance. To change that: https://') },
   ]);
@@ -180,11 +170,11 @@ it('says in an email why somebody gets it, and how to turn it off', async () => 
 
 it('drops what is for nobody any more', async () => {
   const id = await channel();
-  await add(['A'], { to: [id, annId] });
+  await add([id, ann.id]);
   await ann.post(`/portal/settings/notifications/channels/${id}/remove`);
-  await rows('delete from portal_users where id = ?1', annId);
+  await rows('delete from portal_users where id = ?1', ann.id);
   await later();
-  expect([heard.got, emails.sent(), await waiting()]).toEqual([[], [], []]);
+  expect([heard.got, mails(), await waiting()]).toEqual([[], [], []]);
 });
 
 describe('the limit of a day', () => {
@@ -193,73 +183,67 @@ describe('the limit of a day', () => {
 
   it('of an account has the next message wait, which is an error line and loses nothing', async () => {
     await spent(us.accountId, maxPerAccountAndDay - 1, 0);
-    const to = [annId, await channel(other)];
-    await add(['A'], { to });
+    const to = [ann.id, await channel(other)];
+    await add(to);
     const { lines } = listenToLog();
     expect(await later()).toBe(1);
     expect(lines('fault')).toMatchObject([
       { message: 'Alerts are over the limit of the day', left: 1 },
     ]);
-    await add(['B'], { to });
+    await add(to, ['B']);
     expect(await later()).toBe(0);
     expect(await later(dayMs)).toBe(2);
-    const said = [...emails.sent().map(({ subject }) => subject), ...subjects(other)].sort();
+    const said = [...mails().map(({ subject }) => subject), ...subjects(other)].sort();
     expect(said).toEqual(['A is late', 'A is late and 1 more', 'B is late']);
   });
 
   it('of all emails leaves each account a few, and concerns no channel', async () => {
     await spent(newId(), 0, maxEmailsPerDay);
     await spent(us.accountId, 0, leastEmailsPerAccount);
-    const them = await world();
-    const bob = await signIn(them);
-    await add(['A'], { to: [annId, await channel(other)] });
-    await add(['B'], { to: [await idOf(bob.email)], accountId: them.accountId });
+    const bob = await bobElsewhere();
+    await add([ann.id, await channel(other)]);
+    await bob.tell('B');
     expect(await later()).toBe(2);
-    expect([emails.sent().map(({ to }) => to), subjects(other)]).toEqual([
-      [bob.email],
-      ['A is late'],
-    ]);
+    expect([mails().map(({ to }) => to), subjects(other)]).toEqual([[bob.email], ['A is late']]);
   });
 });
 
 it("the email service's own limit of a day has emails wait, but neither channels nor sign-in links", async () => {
-  const them = await world();
-  const bob = await signIn(them);
-  await add(['A'], { to: [annId, await channel(other)] });
+  const bob = await bobElsewhere();
+  await add([ann.id, await channel(other)]);
   const { lines } = listenToLog();
-  emails.send.mockRejectedValue(
-    Object.assign(new Error('no more'), { code: 'E_DAILY_LIMIT_EXCEEDED' }),
-  );
+  const code = 'E_DAILY_LIMIT_EXCEEDED';
+  emails.send.mockRejectedValue(Object.assign(new Error('no more'), { code }));
   expect(await later()).toBe(1);
+  await emailSignInLinks(env, ann.email); // which is tried all the same
   expect(lines('fault')).toMatchObject([
     { message: 'Alerts are over the limit of the day', left: 1 },
+    { message: 'A sign-in link could not be sent', code },
   ]);
-  expect(lines('fault')).toHaveLength(1);
-  await emailSignInLinks(env, ann.email); // which is tried all the same
-  expect(lines('fault').slice(1)).toMatchObject([
-    { message: 'A sign-in link could not be sent', code: 'E_DAILY_LIMIT_EXCEEDED' },
-  ]);
+  const DB = through(env.DB, async () => {
+    throw new Error('no such table');
+  });
+  await emailSignInLinks({ ...env, DB }, ann.email);
+  expect(lines('fault')[2]).toMatchObject({ code: null, error: 'Error: no such table' });
   // Nothing else is tried on that day, also of another account.
   emails.send.mockClear();
   emails.send.mockResolvedValue({ messageId: '1' });
-  await add(['B'], { to: [await idOf(bob.email)], accountId: them.accountId });
-  expect([await later(4 * retryMs), emails.sent()]).toEqual([0, []]);
+  await bob.tell('B');
+  expect([await later(4 * retryMs), mails()]).toEqual([0, []]);
   await emailSignInLinks(env, ann.email);
-  expect(emails.sent()).toMatchObject([{ to: ann.email, subject: 'Your sign-in link' }]);
+  expect(mails()).toMatchObject([{ to: ann.email, subject: 'Your sign-in link' }]);
   expect(await later(dayMs)).toBe(2);
-  expect(emails.sent().map(({ subject }) => subject)).toEqual(
-    expect.arrayContaining(['A is late', 'B is late']),
-  );
+  const said = mails().map(({ subject }) => subject);
+  expect(said).toEqual(expect.arrayContaining(['A is late', 'B is late']));
 });
 
 it('accounts take turns', async () => {
-  const them = await world();
-  const many = Array.from({ length: 40 }, () => newId());
+  const many = times(40, () => newId());
   const people = { account_id: us.accountId, confirmed_at: 0 };
   await addRows('portal_users', 40, (i) => ({ ...people, id: many[i], email: many[i] }));
-  await add(['A'], { to: many });
-  const bob = await signIn(them);
-  await add(['B'], { to: [await idOf(bob.email)], accountId: them.accountId, at: now + 1 });
+  await add(many);
+  const bob = await bobElsewhere();
+  await bob.tell('B', now + 1);
   await later(1);
-  expect(emails.sent().findIndex(({ to }) => to === bob.email)).toBeLessThan(5);
+  expect(mails().findIndex(({ to }) => to === bob.email)).toBeLessThan(5);
 });

@@ -1,11 +1,10 @@
 import { env } from 'cloudflare:workers';
-import { minuteMs } from '#src/core/platform/durations.ts';
 import { sendAlerts } from '#src/extras/alerts/alerts.ts';
+import type { AlertMessage } from '#src/extras/alerts/call.ts';
 import { sendMessages } from '#src/extras/alerts/sending.ts';
-import { keepEmails } from '#test/support/emails.ts';
-import { type Person, signIn } from '#test/support/portal.ts';
-import { rows } from '#test/support/rows.ts';
-import { story } from '#test/support/story.ts';
+import { keepEmails, minuteMs, type Person, rows, signIn, story } from '#test/support.ts';
+
+export const channelUrl = 'https://hooks.example.com/services/T0/B0/SECRETabcd';
 
 const tables = ['alert_messages', 'alert_channels', 'alerts_sent', 'mail_rules'];
 
@@ -28,7 +27,10 @@ export function alertStory() {
   const mails = () => emails.sent();
   return {
     ...tale,
-    ...{ ann, emails, time, mails },
+    ann,
+    emails,
+    time,
+    mails,
     run,
     /** Lets minutes pass, with jobs in the first and the last ones, and each tenth in between. */
     async pass(minutes: number, bindings: Env = env) {
@@ -38,10 +40,18 @@ export function alertStory() {
       }
     },
     subjects: () => mails().map(({ subject }) => subject),
-    recipients: () =>
-      mails()
-        .map(({ to }) => to)
-        .sort(),
+    /** Adds a channel by the form. Returns the path of its page. */
+    async addChannel(more: Record<string, string> = {}) {
+      const fields = { kind: 'https', name: 'Ops', url: channelUrl, alerts: 'yes', ...more };
+      const reply = await ann.post('/portal/settings/notifications/channels/new', fields);
+      expect(reply.status).toBe(303);
+      return reply.headers.get('location') ?? '';
+    },
+    /** What a channel got. */
+    got: (url = channelUrl) =>
+      tale.heard.got
+        .filter((call) => call.url === url)
+        .map(({ body }) => body as object as AlertMessage), // and no delivery
   };
 }
 

@@ -28,7 +28,7 @@ import { acting, type Column, naming, TablePanel } from '../../../ui/table.tsx';
 import { Ago } from '../../../ui/time.tsx';
 import { type Channel, channelKinds, maxChannels, parseChannel } from '../channel-input.ts';
 import * as channels from '../channels.ts';
-import { findMailRule, type MailRule, setMailRule } from '../rules.ts';
+import { findMailRule, type MailRule, saveMailRule } from '../rules.ts';
 
 export const notificationsPath = '/portal/settings/notifications';
 const channelsPath = `${notificationsPath}/channels`;
@@ -147,9 +147,11 @@ export const saveNotifications = handles(
   async (c, values, form) => {
     const { id, email } = c.get('session').user;
     const chosen = valuesIn(emailFields(c), form);
-    for (const { name, choose } of added(c, 'email')) await choose(c, chosen[name] === true);
-    await setPreferences(...by(c), id, { getsAlerts: values.alerts });
-    await setMailRule(...by(c), id, ruleIn(values));
+    const others = added(c, 'email').map(({ name, choose }) => choose(c, chosen[name] === true));
+    await setPreferences(...by(c), id, { getsAlerts: values.alerts }, (db) => [
+      saveMailRule(db, c.get('caller'), id, ruleIn(values)),
+      others.map((choose) => choose(db)),
+    ]);
     return done(c, notificationsPath, `We email ${email} as chosen.`);
   },
 );

@@ -1,9 +1,9 @@
 import type { ArchiveKind } from '../../core/fleet/lists/list.ts';
 import { config } from '../../core/platform/config.ts';
-import type { ArchivedFile } from '../../core/platform/db/schema/types.ts';
 import { dayMs, hourMs } from '../../core/platform/durations.ts';
 import { Refusal } from '../../core/platform/errors.ts';
 import { fault } from '../../core/platform/log.ts';
+import type { ArchivedFile } from './tables.ts';
 
 /** A day of a connection: one folder of the archive. */
 export type DayOf = { kind: string; accountId: string; connectionId: string; day: number };

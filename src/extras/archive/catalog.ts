@@ -1,4 +1,6 @@
 import { and, asc, desc, eq, gte, lte, ne, type SQL, sql } from 'drizzle-orm';
+import { lists } from '../../core/fleet/lists/registry.ts';
+import { type Action, recordChange } from '../../core/fleet/record-changes.ts';
 import {
   type Database,
   direction,
@@ -123,4 +125,16 @@ export function putEntry(db: Database, day: DayOf, parts: Part[]) {
         setWhere: ne(archivedDays.parts, excluded(archivedDays.parts)),
       }),
   ];
+}
+
+/** Records that records of a day were archived, or that archived ones were changed or deleted. */
+export function recordArchived(
+  db: Database,
+  { kind: name, day, ...owner }: DayOf,
+  action: Action,
+  ids: unknown[],
+) {
+  const kind = lists.find(({ list }) => list.archive?.name === name)?.kind;
+  if (!kind) throw new Error(`${name} is no list`);
+  return recordChange(db, { ...owner, now: Date.now() }, action, kind, ids, day);
 }

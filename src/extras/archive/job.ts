@@ -1,7 +1,7 @@
 import { and, inArray, sql } from 'drizzle-orm';
 import type { ArchiveKind } from '../../core/fleet/lists/list.ts';
 import { archiveKinds } from '../../core/fleet/lists/registry.ts';
-import { keptMs, recordArchived } from '../../core/fleet/record-changes.ts';
+import { keptMs } from '../../core/fleet/record-changes.ts';
 import { bucketOf } from '../../core/platform/bucket.ts';
 import type { Position } from '../../core/platform/db/cursor.ts';
 import { type Database, int, jsonList, transaction } from '../../core/platform/db/database.ts';
@@ -17,7 +17,7 @@ import { partsOf } from '../../core/platform/parts.ts';
 import type { Extra } from '../extra.ts';
 import { type ArchivedRow, isSame, newerOf, placeOf } from './archived.ts';
 import { dayOf, type Folder, firstHotDay, type Part } from './bucket.ts';
-import { catalogued, inArchive, putEntry } from './catalog.ts';
+import { catalogued, inArchive, putEntry, recordArchived } from './catalog.ts';
 import {
   deleteFiles,
   lengthOf,

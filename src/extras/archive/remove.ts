@@ -1,7 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { ArchiveKind } from '../../core/fleet/lists/list.ts';
 import { archiveKinds } from '../../core/fleet/lists/registry.ts';
-import { recordArchived } from '../../core/fleet/record-changes.ts';
 import { bucketOf } from '../../core/platform/bucket.ts';
 import { comparePositions } from '../../core/platform/db/pages.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
@@ -10,7 +9,7 @@ import { rowsPerChunk } from '../../core/platform/jobs/chunks.ts';
 import { type Lease, stepWithLease } from '../../core/platform/jobs/lease.ts';
 import type { ArchivedRow } from './archived.ts';
 import { type DayOf, dayOf, type Folder, folderOf, type Part, readAgain } from './bucket.ts';
-import { archiveLease, catalogued, inArchive, putEntry } from './catalog.ts';
+import { archiveLease, catalogued, inArchive, putEntry, recordArchived } from './catalog.ts';
 import { deleteFiles, filesOf, partOf, readPart, tidy, writeParts } from './files.ts';
 import { archivedDays } from './tables.ts';
 

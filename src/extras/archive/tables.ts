@@ -1,6 +1,17 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
-import type { ArchivedFile } from '../../core/platform/db/schema/types.ts';
+
+/** A row's position in a list. */
+type Position = { sort: number; id: string };
+
+/** A file of an archived day: some thousands of its rows, in order. Files never change. */
+export type ArchivedFile = {
+  file: string;
+  rows: number;
+  bytes: number;
+  first: Position;
+  last: Position;
+};
 
 export const archivedDays = sqliteTable(
   'archived_days',

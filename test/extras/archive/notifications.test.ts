@@ -1,24 +1,27 @@
 import { env } from 'cloudflare:workers';
-import { dayMs } from '#src/core/platform/durations.ts';
 import { minHotDays } from '#src/core/platform/vars.ts';
 import { newsMs } from '#src/core/webhooks/notifications/types.ts';
 import { archive } from '#src/extras/archive/job.ts';
 import { countEvents } from '#src/extras/trends/job.ts';
-import { attempted, makeDue } from '#test/support/deliveries.ts';
-import { safetyEvent, vehicle } from '#test/support/records.ts';
-import { rows } from '#test/support/rows.ts';
-import { minute } from '#test/support/service.ts';
-import { story } from '#test/support/story.ts';
-import { call, operator } from '#test/support/world.ts';
+import {
+  ago,
+  attempted,
+  call,
+  dayMs,
+  makeDue,
+  minute,
+  operator,
+  ownRows,
+  safetyEvent,
+  story,
+  vehicle,
+} from '#test/support.ts';
 
 const { us, heard, send, register, happen } = story();
-const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
+const daysAgo = (days: number) => ago(days * dayMs);
 const ingest = async (...records: object[]) => (await send(...records)).data;
 /** The levels of all deliveries; an event has level 0. */
-const notified = async () =>
-  (
-    await rows('select level from deliveries where account_id = ?1 order by level', us.accountId)
-  ).map(({ level }) => level);
+const notified = async () => (await ownRows(us, 'deliveries')).map(({ level }) => level);
 
 describe('a safety event', () => {
   it('that is archived notifies nobody when it is sent again', async () => {
@@ -26,8 +29,7 @@ describe('a safety event', () => {
     const archived = safetyEvent({ startedAt: daysAgo(182) });
     await ingest(vehicle(), archived);
     await archive(env);
-    const own = 'select 1 from safety_events where account_id = ?1';
-    expect(await rows(own, us.accountId)).toEqual([]);
+    expect(await ownRows(us, 'safety_events')).toEqual([]);
     await ingest({
       ...archived,
       sourceUpdatedAt: new Date().toISOString(),
@@ -57,21 +59,20 @@ describe('a safety event', () => {
 });
 
 describe('a delivery', () => {
-  it('has the same payload and request once its event is in the archive', async () => {
+  it('has the payload and the request of its event, also once that is in the archive', async () => {
     heard.returns(500);
     const hook = await register();
-    await happen();
+    const { headers } = await happen();
     const { id } = await attempted(hook.id);
-    const requestOf = async () =>
-      (await operator.get<{ requestId: string }>(`/operator/deliveries/${id}`)).data;
-    const { requestId } = await requestOf();
-    expect(requestId).toEqual(expect.any(String));
+    const expectRequest = async () =>
+      expect((await operator.get(`/operator/deliveries/${id}`)).data).toMatchObject({
+        requestId: headers.get('x-request-id'),
+      });
+    await expectRequest();
     await countEvents(env); // a day is counted before it is archived
     await archive(env, Date.now() + 40 * dayMs);
-    expect(await rows('select 1 from safety_events where account_id = ?1', us.accountId)).toEqual(
-      [],
-    );
-    expect(await requestOf()).toMatchObject({ requestId });
+    expect(await ownRows(us, 'safety_events')).toEqual([]);
+    await expectRequest();
     await makeDue(hook.id);
     await minute();
     await attempted(hook.id, 2);

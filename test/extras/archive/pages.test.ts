@@ -2,9 +2,8 @@ import { env } from 'cloudflare:workers';
 import fc from 'fast-check';
 import { trips } from '#src/core/fleet/lists/trips.ts';
 import { readList } from '#src/core/fleet/service.ts';
-import { newId } from '#src/core/platform/db/ids.ts';
-import { dayMs } from '#src/core/platform/durations.ts';
 import { readAcross } from '#src/extras/archive/lists.ts';
+import { dayMs, newId, runs, times, world, worldBefore } from '#test/support.ts';
 import {
   emptyArchive,
   insertRecords,
@@ -14,15 +13,13 @@ import {
   listsOf,
   move,
   walk,
-} from '#test/extras/archive/support.ts';
-import { runs } from '#test/support/runs.ts';
-import { world, worldBefore } from '#test/support/world.ts';
+} from './support.ts';
 
-const us = worldBefore(beforeAll, { providers: ['motive', 'samsara'] });
+const us = worldBefore(beforeAll, 'motive', 'samsara');
 
 const them = worldBefore(beforeAll);
 /** Half of them end alike, so that the indexes cannot tell them apart. */
-const vehicles = Array.from({ length: 14 }, (_, i) =>
+const vehicles = times(14, (i) =>
   i % 2 ? newId() : crypto.randomUUID().replace(/.{12}$/, '0123456789ab'),
 );
 const drivers = [null, newId(), newId()];
@@ -73,12 +70,14 @@ const get = env.ARCHIVE.get.bind(env.ARCHIVE);
 const byOne = fc.boolean().map((one) => (one ? 0 : undefined));
 
 describe('a list over the archive and D1', () => {
-  it('over many connections holds a few files at a time, and reads none in vain', async () => {
+  it('over many connections holds a few files at a time, and reads none in vain', {
+    tags: ['proof'],
+  }, async () => {
     const count = 45;
-    const many = await world({ providers: Array(count).fill('motive') });
+    const many = await world(...Array(count).fill('motive'));
     await emptyArchive();
-    const seedOf = (i: number) => ({ startedAt: i * 60_000, connection: i % count });
-    const ids = await insertTrips(many, [...Array(3 * count).keys()].map(seedOf));
+    const seeds = times(3 * count, (i) => ({ startedAt: i * 60_000, connection: i % count }));
+    const ids = await insertTrips(many, seeds);
     for (let connection = 0; connection < count; connection++) await move(many, 0, { connection });
     let [held, most, reads] = [0, 0, 0];
     vi.spyOn(env.ARCHIVE, 'get').mockImplementation(async (key) => {
@@ -90,27 +89,26 @@ describe('a list over the archive and D1', () => {
       return file;
     });
     for (const [limit, needed] of [
-      [4, 10],
-      [30, count],
-    ]) {
+      ['4', 10],
+      ['30', count],
+    ] as const) {
       reads = 0;
-      const query = { limit: [String(limit)] };
-      const request = { connectionId: undefined, query };
+      const request = { connectionId: undefined, query: { limit: [limit] } };
       const page = await readList(env, many, trips.list, request, readAcross);
-      expect(page.items.map(idOf)).toEqual(ids.slice(0, limit));
-      expect(reads).toBeLessThanOrEqual(Number(needed));
+      expect(page.items.map(idOf)).toEqual(ids.slice(0, Number(limit)));
+      expect(reads).toBeLessThanOrEqual(needed);
       expect(most).toBeLessThanOrEqual(6);
     }
     const [late = ''] = await insertTrips(many, [{ startedAt: 42.5 * 60_000 }]);
-    const from = [new Date(count * 60_000).toISOString()];
+    const middle = [new Date(count * 60_000).toISOString()];
     for (const limit of ['7', '500']) {
-      const read = (query: object, descending = false) =>
-        walk(env, many, trips.list, { query: { limit: [limit], ...query }, descending });
-      const listed = ({ items }: { items: unknown[] }) => items.map(idOf);
-      expect(listed(await read({ from }))).toEqual(ids.slice(count));
-      expect(listed(await read({ to: from }, true)).toReversed()).toEqual(
-        ids.slice(0, count).toSpliced(43, 0, late),
-      );
+      const read = async (query: object, descending = false) => {
+        const asked = { query: { limit: [limit], ...query }, descending };
+        return (await walk(env, many, trips.list, asked)).items.map(idOf);
+      };
+      expect(await read({ from: middle })).toEqual(ids.slice(count));
+      const before = ids.slice(0, count).toSpliced(43, 0, late);
+      expect(await read({ to: middle }, true)).toEqual(before.toReversed());
     }
   });
 

@@ -2,16 +2,21 @@ import { env } from 'cloudflare:workers';
 import type { ArchiveKind } from '#src/core/fleet/lists/list.ts';
 import { safetyEvents } from '#src/core/fleet/lists/safety-events.ts';
 import { trips } from '#src/core/fleet/lists/trips.ts';
-import { through } from '#src/core/platform/db/through.ts';
 import { newBudget } from '#src/core/platform/jobs/budget.ts';
 import { type DayOf, dayOf } from '#src/extras/archive/bucket.ts';
 import { inArchive } from '#src/extras/archive/catalog.ts';
 import { type Sizes, usualSizes } from '#src/extras/archive/files.ts';
 import { moveDay } from '#src/extras/archive/job.ts';
 import { readAcross } from '#src/extras/archive/lists.ts';
-import { insertRecords, insertTrips, type RecordTable, walkPages } from '#test/support/lists.ts';
-import { rows } from '#test/support/rows.ts';
-import type { World } from '#test/support/world.ts';
+import {
+  insertRecords,
+  insertTrips,
+  type RecordTable,
+  rows,
+  through,
+  type World,
+  walkPages,
+} from '#test/support.ts';
 
 export { insertRecords, insertTrips };
 
@@ -20,14 +25,17 @@ export const withoutArchive: Env = { ...env, ARCHIVE: undefined as unknown as R2
 
 export const bucket = env.ARCHIVE;
 
+/** The names of files in the bucket that have this in them. */
+export const files = async (part = '') =>
+  (await bucket.list()).objects.map(({ key }) => key).filter((key) => key.includes(part));
+
 export const listsOf = { trips: trips.list, safety_events: safetyEvents.list };
 
 /** Forgets everything that was archived and everything that would be. */
-export async function emptyArchive(): Promise<void> {
+export async function emptyArchive() {
   for (const table of ['archived_days', 'jobs', 'trips', 'safety_events', 'accidents'])
     await rows(`delete from ${table}`);
-  const { objects } = await bucket.list();
-  await bucket.delete(objects.map(({ key }) => key));
+  await bucket.delete(await files());
 }
 
 /** Moves the day of a time of a connection, or goes on with it. `bindings` may fail midway. */
@@ -40,7 +48,7 @@ export async function move(
     sizes = usualSizes,
     bindings = env,
   }: { table?: RecordTable; connection?: number; sizes?: Sizes; bindings?: Env } = {},
-): Promise<void> {
+) {
   const kind = listsOf[table].archive as ArchiveKind; // both are archived
   const connectionId = us.connections[connection]?.id ?? '';
   const day: DayOf = { kind: kind.name, accountId: us.accountId, connectionId, day: dayOf(at) };
@@ -51,7 +59,7 @@ export async function move(
 }
 
 /** Bindings that fail before the `steps`th change of D1 or R2, as if the Worker were killed. */
-export function interruptedAfter(steps: number): Env {
+export function interruptedAfter(steps: number) {
   let left = steps;
   const step = () => {
     if (left-- <= 0) throw new Error('interrupted');
@@ -75,8 +83,11 @@ export function interruptedAfter(steps: number): Env {
 /** Lets a lease lapse whose holder was interrupted. */
 export const lapse = () => rows('update jobs set leased_until = 0');
 
-type Walk<All> = All extends [unknown, ...infer Rest] ? Rest : never;
-
 /** `walkPages` of D1 and the archive. */
-export const walk = (...asked: Walk<Parameters<typeof walkPages>>) =>
-  walkPages(readAcross, ...asked);
+export const walk = walkPages.bind(null, readAcross);
+
+/** All trips of an account, as its list shows them. */
+export const listedTrips = async (us: World, bindings = env) => {
+  const { items } = await walk(bindings, us, trips.list, { query: {} });
+  return items as (Record<string, unknown> & { id: string })[]; // as the list shows them
+};

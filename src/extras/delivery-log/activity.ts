@@ -6,8 +6,6 @@ import type { Database } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { hasId } from '../../core/platform/db/has-id.ts';
 import { cutScan, maxScanned } from '../../core/platform/db/pages.ts';
-import { connections } from '../../core/platform/db/schema/accounts.ts';
-import { webhookConnections } from '../../core/platform/db/schema/webhooks.ts';
 import { countedHours } from '../../core/webhooks/deliveries/counts.ts';
 import { firstDueOf } from '../../core/webhooks/deliveries/due.ts';
 import { h, w } from '../../core/webhooks/deliveries/receiver/store.ts';
@@ -44,8 +42,6 @@ export type WebhookActivity = {
   counts: StateCounts;
   /** A part of them. It can be short and still have a `next` one. */
   part: { deliveries: BrowsedDelivery[]; next?: string };
-  /** The names of its first connections; more than five means that there are more. */
-  connections: string[];
 };
 
 /** A delivery of its page; `about` is null past retention. */
@@ -57,8 +53,6 @@ export type BrowseQuery = Pick<ListQuery, 'state' | 'limit'> & {
   before?: string | undefined;
   search?: string | undefined;
 };
-
-const namedConnections = 6;
 
 export const maxFound = 60;
 const maxLookedAt = 5000;
@@ -89,8 +83,7 @@ export async function webhookActivity(
         place: before === undefined ? undefined : decodeCursor(before, identity),
         limit,
       };
-  const { accountId } = caller;
-  const { rows, hours, times, receivers, counts, names } = await asCaller(env, caller, (db) => ({
+  const { rows, hours, times, receivers, counts } = await asCaller(env, caller, (db) => ({
     rows: selectDeliveries(db, caller, { webhookId, newestFirst: true, more: about, ...part }),
     hours: selectHours(db, sql`(select ${own} as id)`, countedHours, now),
     times: selectTimes(db, sql`(select ${own} as id)`),
@@ -98,16 +91,14 @@ export async function webhookActivity(
       .select(receiverColumns(now))
       .from(w)
       .leftJoin(h, eq(h.webhookId, w.id))
-      .where(and(eq(w.accountId, accountId), eq(w.id, webhookId))),
+      .where(and(eq(w.accountId, caller.accountId), eq(w.id, webhookId))),
     counts: selectCounts(db, own),
-    names: selectNames(db, accountId, own),
   }));
   const { page, end } = cutScan(rows, part.limit, search ? maxLookedAt : maxScanned);
   return {
     hours: inHours(hours, countedHours, now),
     responses: responsesIn(times),
     receiver: receivers[0],
-    connections: names.map(({ name }) => name),
     counts: counts[0] ?? { retrying: 0, failed: 0, waiting: 0, nextAt: null },
     part: {
       deliveries: page.map(asListed<{ about: About | null }>),
@@ -115,20 +106,6 @@ export async function webhookActivity(
     },
   };
 }
-
-const selectNames = (db: Database, accountId: string, webhookId: SQL) =>
-  db
-    .select({ name: sql<string>`coalesce(${connections.name}, ${connections.tsp})` })
-    .from(webhookConnections)
-    .crossJoin(connections)
-    .where(
-      and(
-        eq(connections.id, webhookConnections.connectionId),
-        eq(webhookConnections.webhookId, webhookId),
-        eq(connections.accountId, accountId),
-      ),
-    )
-    .limit(namedConnections);
 
 /** SQL for what a Delivery-Id, an event id or a VIN finds; a VIN finds its newest events. */
 function eventsFoundBy({ accountId }: Caller, webhookId: string, text: string): SQL {

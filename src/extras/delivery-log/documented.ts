@@ -1,6 +1,5 @@
 import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
 import { maxReplayedPerCall, webhookIsPaused } from '../../core/webhooks/deliveries/policy.ts';
-import { TestInput, TestSent } from '../../core/webhooks/schema.ts';
 import { ref } from '../../docs/openapi/components.ts';
 import type { Operation, Operations } from '../../docs/openapi/document.ts';
 import type { Documented } from '../../docs/openapi/documented.ts';
@@ -25,6 +24,8 @@ import {
   LastAnswer,
   ReplayInput,
   ReplayOutcome,
+  TestInput,
+  TestSent,
 } from './schema.ts';
 
 const { itemExample: event } = safetyEvents;

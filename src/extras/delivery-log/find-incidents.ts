@@ -6,7 +6,7 @@ import { openDatabase } from '../../core/platform/db/system.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 
 /** How many events and accidents are followed, and how far back without a time. */
-export const maxIncidents = 20;
+const maxIncidents = 20;
 const backMs = 30 * dayMs;
 
 /** Which events and accidents are meant: one, or those of a VIN, vehicle or driver. */

@@ -2,10 +2,10 @@ import { and, type SQL, sql } from 'drizzle-orm';
 import { type CursorKeys, invalidCursor } from '../../core/platform/db/cursor.ts';
 import { firstIdAtSql } from '../../core/platform/db/id-sql.ts';
 import type { statuses } from '../../core/webhooks/deliveries/policy.ts';
-import { notifiedOf } from '../../core/webhooks/notifications/of-delivery.ts';
+import { EVENT_LEVEL } from '../../core/webhooks/notifications/types.ts';
 
 /** The states that lists can be of; retrying deliveries are also pending. */
-export type ListedState = (typeof statuses)[number] | 'retrying';
+type ListedState = (typeof statuses)[number] | 'retrying';
 
 /** What decides in which order deliveries are read. */
 export type Ordered = {
@@ -87,3 +87,10 @@ export function isAfter(
     ? sql`${own} < (${first}${rest})`
     : sql`w.id >= ${webhookId} and ${own} > (iif(w.id = ${webhookId}, ${first}, ${least})${rest})`;
 }
+
+/** SQL for the notifications of the events and accidents in a list: `event_id`, `level` and `created_at`. */
+const notifiedOf = (accountId: string, ids: SQL): SQL => sql`(
+  select event_id, level, created_at from notifications where event_id in ${ids} and account_id = ${accountId}
+  union all
+  select id, ${EVENT_LEVEL}, created_at from safety_events e where id in ${ids} and account_id = ${accountId}
+    and not exists (select 1 from notifications where event_id = e.id and level = ${EVENT_LEVEL}))`;

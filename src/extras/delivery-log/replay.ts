@@ -1,5 +1,6 @@
-import { and, count, eq, sql } from 'drizzle-orm';
+import { and, count, eq, exists, isNull, sql } from 'drizzle-orm';
 import { audit } from '../../core/accounts/audit/write.ts';
+import { refuseUnless } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { deliveries, webhooks } from '../../core/platform/db/schema/webhooks.ts';
 import { invalid } from '../../core/platform/errors.ts';
@@ -12,7 +13,7 @@ import {
 } from '../../core/webhooks/deliveries/policy.ts';
 import { wakeOf } from '../../core/webhooks/deliveries/queue.ts';
 import { allowProbe } from '../../core/webhooks/deliveries/receiver/store.ts';
-import { findDelivery } from './find.ts';
+import { mustBeOurs } from '../../core/webhooks/stored.ts';
 import {
   earlier,
   isReplayable,
@@ -57,7 +58,7 @@ export async function countReplayable(
 
 /**
  * Replays finished deliveries, oldest first: each restarts its schedule under the same Delivery-Id.
- * Skips what is too old or no longer subscribed to. The sweep wakes what a failure leaves.
+ * Skips what is too old or no longer subscribed to. A failure ends it, once something is replayed.
  * @throws Refusal: invalid, for an empty time span; unauthenticated, forbidden, unavailable
  */
 export async function replay(
@@ -76,7 +77,8 @@ export async function replay(
     looked += replayedPerChunk
   ) {
     const chunk = candidates(next, to, replayedPerChunk);
-    const { seen, changed } = await asCaller(env, caller, (db) => ({
+    const done = await asCaller(env, caller, (db) => ({
+      known: mustBeOurs(db, caller, webhookId),
       seen: db.select({ looked: count(), last: sql<string>`max(id)` }).from(chunk),
       changed: restart(db, sql`(select webhook_id, id from ${chunk} d where ${isReplayable})`, now),
       audited:
@@ -86,7 +88,11 @@ export async function replay(
               'replayed',
             ]),
       probe: looked > 0 ? undefined : allowProbe(db, ownWebhookId(caller, webhookId), now),
-    }));
+    })).catch((error: unknown) => {
+      if (replayed === 0) throw error;
+    });
+    if (!done) break; // the rest is for another call
+    const { seen, changed } = done;
     replayed += changed.meta.changes;
     next = seen[0]?.looked === replayedPerChunk ? seen[0].last : undefined;
   }
@@ -100,15 +106,27 @@ export async function replayOne(
   caller: Caller,
   { webhookId, id }: DeliveryKey,
 ): Promise<Replayed> {
-  const done = await replay(env, caller, webhookId, { id, includeDelivered: true });
-  if (done.replayed > 0) return done;
-  const found = await findDelivery(env, caller, { webhookId, id });
-  if (found?.status === 'pending') throw invalid('This delivery is pending, send it now instead');
-  throw invalid(
-    id < oldestReplayable(env)
-      ? 'This delivery is too old to be replayed'
-      : 'The webhook does not subscribe to this notification any more',
-  );
+  if (id < oldestReplayable(env)) throw invalid('This delivery is too old to be replayed');
+  const one = sql`(select * from deliveries
+    where webhook_id = ${ownWebhookId(caller, webhookId)} and id = ${id}) d`;
+  const now = Date.now();
+  await asCaller(env, caller, (db) => [
+    refuseUnless(
+      db,
+      sql`not exists (select 1 from ${one} where d.status = 'pending')`,
+      'This delivery is pending, send it now instead',
+    ),
+    refuseUnless(
+      db,
+      sql`exists (select 1 from ${one} where ${isReplayable})`,
+      'The webhook does not subscribe to this notification any more',
+    ),
+    restart(db, sql`(select webhook_id, id from ${one})`, now),
+    audit(db, caller, 'changed', 'webhooks', webhookId, ['replayed']),
+    allowProbe(db, ownWebhookId(caller, webhookId), now),
+  ]);
+  await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
+  return { replayed: 1, more: false };
 }
 
 /**
@@ -126,18 +144,21 @@ export async function sendNow(
     eq(deliveries.id, id),
     eq(deliveries.status, 'pending'),
   );
-  const { found } = await asCaller(env, caller, (db) => ({
-    found: db
-      .select({ pausedAt: webhooks.pausedAt })
-      .from(deliveries)
-      .leftJoin(webhooks, eq(webhooks.id, deliveries.webhookId))
-      .where(isPending),
-    due: retryNow(db, isPending, now),
-    probe: allowProbe(db, sql`(select webhook_id from deliveries where ${isPending})`, now),
-  }));
-  const [pending] = found;
-  if (!pending) throw invalid('This delivery has ended, replay it instead');
-  if (pending.pausedAt !== null) throw invalid(webhookIsPaused);
+  const isActive = and(eq(webhooks.id, webhookId), isNull(webhooks.pausedAt));
+  await asCaller(env, caller, (db) => [
+    refuseUnless(
+      db,
+      exists(db.select({ id: deliveries.id }).from(deliveries).where(isPending)),
+      'This delivery has ended, replay it instead',
+    ),
+    refuseUnless(
+      db,
+      exists(db.select({ id: webhooks.id }).from(webhooks).where(isActive)),
+      webhookIsPaused,
+    ),
+    retryNow(db, isPending, now),
+    allowProbe(db, sql`(select webhook_id from deliveries where ${isPending})`, now),
+  ]);
   await send(env.DELIVERIES, wakeOf(caller.accountId, [webhookId]));
 }
 

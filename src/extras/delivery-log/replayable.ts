@@ -7,13 +7,12 @@ import { giveUpAfterMs } from '../../core/webhooks/deliveries/policy.ts';
 import { notificationOf, typeOf } from '../../core/webhooks/notifications/of-delivery.ts';
 import { ownWebhook } from '../../core/webhooks/stored.ts';
 
-/** Missed deliveries, or delivered ones too, of a time span and `after` one; or one alone. */
+/** Missed deliveries, or delivered ones too, of a time span and `after` one. */
 export type ReplaySelection = {
   since?: number | undefined;
   until?: number | undefined;
   includeDelivered?: boolean | undefined;
   after?: string | undefined;
-  id?: string;
 };
 
 /** So long before the end of retention nothing is replayed, or it might be deleted first. */
@@ -30,12 +29,11 @@ export function rangeOf(
   env: Env,
   caller: Caller,
   webhookId: string,
-  { since = 0, until, includeDelivered = false, after = '', id }: ReplaySelection,
+  { since = 0, until, includeDelivered = false, after = '' }: ReplaySelection,
 ) {
   if (until !== undefined && since >= until) throw invalidField('since', 'must be before until');
   const isIn = (from: string, to: string) => sql`
-    webhook_id = ${ownWebhookId(caller, webhookId)} and id > ${from} and id < ${to}
-    ${id ? sql`and id = ${id}` : undefined}`;
+    webhook_id = ${ownWebhookId(caller, webhookId)} and id > ${from} and id < ${to}`;
   return {
     from: later(firstIdAt(since), after),
     to: until === undefined ? afterAllIds : firstIdAt(until),

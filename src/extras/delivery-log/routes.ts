@@ -8,12 +8,11 @@ import { type App, by, type Context, ok } from '../../core/platform/http/context
 import { rangeOf } from '../../core/platform/query.ts';
 import { starter } from '../../core/webhooks/deliveries/consumer.ts';
 import type { DeliveryKey } from '../../core/webhooks/deliveries/policy.ts';
-import { TestInput } from '../../core/webhooks/schema.ts';
 import { requireWebhook, webhookIdIn } from '../../core/webhooks/stored.ts';
 import { findDelivery, webhookOfDelivery } from './find.ts';
 import { detailsOf, readDeliveries, summaryOf } from './list.ts';
 import { countReplayable, replay, replayOne, sendNow } from './replay.ts';
-import { ReplayInput, type ReplayOutcome } from './schema.ts';
+import { ReplayInput, type ReplayOutcome, TestInput } from './schema.ts';
 import { madeUp, sendTest } from './simulate.ts';
 
 const largestBody = 64 * 1024;

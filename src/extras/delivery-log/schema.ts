@@ -13,7 +13,13 @@ import {
   AccidentNotification,
   EventNotification,
 } from '../../core/webhooks/notifications/payloads.ts';
-import { accidentLevels, notificationTypes } from '../../core/webhooks/notifications/types.ts';
+import {
+  ACCIDENT,
+  accidentLevels,
+  Level,
+  NotificationCode,
+  notificationTypes,
+} from '../../core/webhooks/notifications/types.ts';
 
 export const deliveryFilters = {
   webhookId: QueryId,
@@ -85,3 +91,25 @@ export const ReplayOutcome = v.object({
   tooOld: v.optional(Whole),
 });
 export type ReplayOutcome = v.InferOutput<typeof ReplayOutcome>;
+
+/** A test of a webhook; without a level, all levels of an accident. */
+export const TestInput = v.pipe(
+  v.strictObject({
+    type: NotificationCode,
+    level: v.optional(Level),
+  }),
+  v.forward(
+    v.check(
+      ({ type, level }) => type === ACCIDENT || level === undefined,
+      'is for accidents alone',
+    ),
+    ['level'],
+  ),
+);
+export type TestInput = v.InferOutput<typeof TestInput>;
+
+export const TestSent = v.object({
+  eventId: Uuid,
+  deliveryIds: v.array(Uuid),
+});
+export type TestSent = v.InferOutput<typeof TestSent>;

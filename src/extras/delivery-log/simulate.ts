@@ -29,8 +29,9 @@ import {
   EVENT_LEVEL,
 } from '../../core/webhooks/notifications/types.ts';
 import { changeOptions, options } from '../../core/webhooks/options.ts';
-import type { TestInput, TestSent, WebhookInput } from '../../core/webhooks/schema.ts';
-import { findRow, type Webhook } from '../../core/webhooks/stored.ts';
+import type { WebhookInput } from '../../core/webhooks/schema.ts';
+import { findRow, mustBeOurs, type Webhook } from '../../core/webhooks/stored.ts';
+import type { TestInput, TestSent } from './schema.ts';
 import { testCalls } from './tables.ts';
 
 export const madeUpVin = 'TEST0000000000000';
@@ -109,6 +110,7 @@ export async function sendTest(
     isTest: true,
   }));
   await asCaller(env, caller, (db) => [
+    mustBeOurs(db, caller, webhook.id),
     insertNotifications(db, source, notifications),
     insertTests(db, tests),
     audit(db, caller, 'changed', 'webhooks', webhook.id, ['tested']),

@@ -1,5 +1,5 @@
-import { and, eq, inArray, type SQLWrapper, sql } from 'drizzle-orm';
-import { following, type Slice, type SliceQuery, sliceOf } from '../../core/platform/db/cursor.ts';
+import { and, eq, inArray, type SQLWrapper } from 'drizzle-orm';
+import { following, type SliceQuery } from '../../core/platform/db/cursor.ts';
 import type { Database } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { webhooks } from '../../core/platform/db/schema/webhooks.ts';
@@ -12,13 +12,9 @@ import { type ReceiverResponse, responsesIn, selectTimes } from './times.ts';
 
 export const maxCountedInList = 100;
 
-/** A webhook in the list, with its last 24 hours, oldest first, and responses to its last deliveries. */
+/** A webhook's last 24 hours, oldest first, and responses to its last deliveries. */
 export type WebhookSummary = {
   id: string;
-  createdAt: number;
-  name: string | null;
-  url: string;
-  connections: number;
   waiting: number;
   receiver: Receiver;
   hours: HourTally[];
@@ -29,23 +25,19 @@ const selectListed = (db: Database, webhookIds: SQLWrapper, now: number) =>
   db
     .select({
       ...receiverColumns(now),
-      createdAt: w.createdAt,
-      name: w.name,
       waiting: waitingOf(maxCountedInList).as('waiting'),
-      connections: sql<number>`(select count(*) from (
-        select 1 from webhook_connections where webhook_id = w.id limit 2))`.as('connections'),
     })
     .from(w)
     .leftJoin(h, eq(h.webhookId, w.id))
     .where(inArray(w.id, webhookIds))
     .orderBy(w.createdAt, w.id);
 
-/** A part of the account's webhooks, oldest first, in one round trip: some 130 rows for each, and 2,000. */
-export async function listActivity(
+/** Those of a slice of the account's webhooks, oldest first, in one round trip: some 130 rows for each, and 2,000. */
+export async function readSummaries(
   env: Env,
   caller: Caller,
   slice: SliceQuery,
-): Promise<Slice<WebhookSummary>> {
+): Promise<WebhookSummary[]> {
   const now = Date.now();
   const { found, hours, times } = await asCaller(env, caller, (db) => {
     const which = db
@@ -53,7 +45,7 @@ export async function listActivity(
       .from(webhooks)
       .where(and(eq(webhooks.accountId, caller.accountId), following(webhooks, slice)))
       .orderBy(webhooks.createdAt, webhooks.id)
-      .limit(slice.limit + 1);
+      .limit(slice.limit);
     return {
       found: selectListed(db, which, now),
       hours: selectHours(db, which, shownHours, now),
@@ -62,11 +54,10 @@ export async function listActivity(
   });
   const byWebhook = Map.groupBy(hours, ({ webhookId }) => webhookId);
   const timesOf = Map.groupBy(times, ({ webhookId }) => webhookId);
-  const summaries = found.map((row) => ({
+  return found.map((row) => ({
     ...row,
     receiver: row,
     hours: inHours(byWebhook.get(row.id) ?? [], shownHours, now),
     responses: responsesIn(timesOf.get(row.id) ?? []),
   }));
-  return sliceOf(summaries, slice);
 }

@@ -19,7 +19,7 @@ const maxWebhooks = 50;
 export type Unnotified = Pick<Candidate, 'id' | 'name' | 'url'> & { why: string };
 
 /** A webhook, and what may be why it has no delivery of an event or accident. Lists are JSON. */
-export type Candidate = {
+type Candidate = {
   id: string;
   name: string | null;
   url: string;

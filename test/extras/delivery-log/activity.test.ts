@@ -1,18 +1,27 @@
 import { env } from 'cloudflare:workers';
 import { transaction } from '#src/core/platform/db/database.ts';
-import { newId } from '#src/core/platform/db/ids.ts';
-import { openDatabase } from '#src/core/platform/db/system.ts';
-import { hourMs } from '#src/core/platform/durations.ts';
 import { addTallies, countOutcomes, noTally } from '#src/core/webhooks/deliveries/counts.ts';
 import { recordStatements } from '#src/core/webhooks/deliveries/send/record.ts';
-import { type BrowseQuery, webhookActivity } from '#src/extras/delivery-log/activity.ts';
-import { readDeliveries } from '#src/extras/delivery-log/list.ts';
-import { listActivity } from '#src/extras/delivery-log/summaries.ts';
-import { claim, settled, unattempted } from '#test/support/deliveries.ts';
-import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
-import { addRows, rows } from '#test/support/rows.ts';
-import { metered } from '#test/support/runtime/meter.ts';
-import { story } from '#test/support/story.ts';
+import { type BrowseQuery, maxFound, webhookActivity } from '#src/extras/delivery-log/activity.ts';
+import { deliveriesOf, maxOfEvent } from '#src/extras/delivery-log/find.ts';
+import { readSummaries } from '#src/extras/delivery-log/summaries.ts';
+import {
+  accident,
+  addRow,
+  addRows,
+  addWebhooks,
+  claim,
+  db,
+  hourMs,
+  metered,
+  newId,
+  rows,
+  safetyEvent,
+  settled,
+  story,
+  unattempted,
+  vehicle,
+} from '#test/support.ts';
 
 const { us, heard, send, register, happen } = story();
 const caller = () => ({ accountId: us.accountId, operator: true }) as const;
@@ -24,28 +33,21 @@ describe("the counters of a webhook's hours", () => {
   const now = async (webhookId: string) => (await shown(webhookId)).hours.at(-1);
 
   it('tell what was delivered, what failed, and how long receivers took', async () => {
+    const [fine, gone, lost] = [await register(), await register(), await register()];
     heard.responds(async ({ url }) => {
-      if (url.endsWith('lost')) throw new Error('Network connection lost');
+      if (url === lost.url) throw new Error('Network connection lost');
       await scheduler.wait(60);
-      return new Response('', { status: url.endsWith('gone') ? 410 : 200 });
+      return new Response('', { status: url === gone.url ? 410 : 200 });
     });
-    const registerAt = (path: string) => register({ url: `https://receiver.example.com/${path}` });
-    const [fine, gone, lost] = [
-      await registerAt('fine'),
-      await registerAt('gone'),
-      await registerAt('lost'),
-    ];
     await happen(3);
-    await settled(fine.id, 3);
-    await settled(gone.id, 3);
+    for (const { id } of [fine, gone]) await settled(id, 3);
     const { hours } = await shown(fine.id);
     expect(hours).toHaveLength(720);
     expect(hours.at(-1)).toMatchObject({ delivered: 3, failed: 0, retried: 0 });
     expect(addTallies(hours.slice(0, -1))).toEqual(noTally);
     expect(await now(gone.id)).toMatchObject({ delivered: 0, failed: 3, retried: 0 });
     const { responses } = await shown(gone.id);
-    expect(responses).toHaveLength(3);
-    expect(responses.every(({ ms }) => ms >= 50)).toBe(true);
+    expect(responses.map(({ ms }) => ms >= 50)).toEqual([true, true, true]);
     await expect.poll(() => now(lost.id)).toMatchObject({ retried: 3 });
     expect((await shown(lost.id)).responses).toEqual([]);
   });
@@ -67,7 +69,6 @@ describe("the counters of a webhook's hours", () => {
     const [delivery] = (await claim(hook.id)).claimed;
     const tally = { delivered: 4, failed: 1, retried: 2, accidents: 3, accidentsInTime: 2 };
     const outcomes = delivery ? [{ delivery, status: 'delivered' as const }] : [];
-    const db = openDatabase(env);
     for (let recorded = 0; recorded < 2; recorded++)
       await transaction(db, {
         counted: countOutcomes(db, hook.id, tally, delivery, Date.now()),
@@ -83,21 +84,15 @@ it('a webhook’s deliveries are found by Delivery-Id, by the id of their event,
   await send(safetyEvent(), safetyEvent({ sourceId: 'b', vehicle: 'other' }));
   await send(accident({ vin: 'VIN2' }), accident({ sourceId: 'c', vin: 'VIN3' }));
   await settled(hook.id, 4);
-  const found = async (search: string) => (await shown(hook.id, { search })).part.deliveries;
-  const all = (await shown(hook.id)).part.deliveries;
-  for (const { id, eventId } of all) {
-    expect((await found(id)).map((delivery) => delivery.id)).toEqual([id]);
-    expect((await found(` ${eventId.toUpperCase()} `)).map((delivery) => delivery.id)).toEqual([
-      id,
-    ]);
-  }
-  const vinsOf = async (vin: string) => (await found(vin)).map(({ about }) => about?.vin);
-  expect(await vinsOf('VIN1')).toEqual(['VIN1']);
-  expect(await vinsOf('VIN2')).toEqual(['VIN2', 'VIN2']);
-  expect(await vinsOf('VIN3')).toEqual(['VIN3']);
-  for (const nothing of ['VIN4', newId(), '%', "'"]) expect(await found(nothing)).toEqual([]);
-  const other = await register({ url: 'https://receiver.example.com/other' });
-  expect((await shown(other.id, { search: 'VIN1' })).part.deliveries).toEqual([]);
+  const found = async (search: string, id = hook.id) =>
+    (await shown(id, { search })).part.deliveries.map(({ id, about }) => [id, about?.vin]);
+  for (const { id, eventId } of (await shown(hook.id)).part.deliveries)
+    for (const search of [id, ` ${eventId.toUpperCase()} `])
+      expect(await found(search)).toEqual([[id, expect.any(String)]]);
+  const counts = { VIN1: 1, VIN2: 2, VIN3: 1, VIN4: 0, [newId()]: 0, '%': 0, "'": 0 };
+  for (const [search, count] of Object.entries(counts))
+    expect((await found(search)).map(([, vin]) => vin)).toEqual(Array(count).fill(search));
+  expect(await found('VIN1', (await register()).id)).toEqual([]);
 });
 
 it('a webhook’s deliveries of many are not all read, whatever is looked for', async () => {
@@ -113,64 +108,76 @@ it('a webhook’s deliveries of many are not all read, whatever is looked for', 
   const hour = Math.floor(Date.now() / hourMs);
   const hourOf = (i: number) => ({ webhook_id: hook.id, slot: (hour - i) % 720, hour: hour - i });
   await addRows('webhook_hours', 720, (i) => ({ ...hourOf(i), delivered: 4, failed: 7 }));
-  const read = async (query: Partial<BrowseQuery>) => {
+  const read = async (work: (bindings: Env) => Promise<unknown>) => {
     const { env: bindings, cost } = metered();
-    await shown(hook.id, query, bindings);
+    await work(bindings);
     expect(cost).toMatchObject({ trips: 1, written: 0 });
     return cost.read;
   };
-  const [from, to] = ['1970-01-01', '2026-12-01'];
   const always = 720 + 3 * 500 + 2 * 1000 + 60;
-  for (const query of [
-    {},
-    { state: 'retrying' },
-    { state: 'failed' },
-    { state: 'pending' },
-  ] as const)
-    expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 100);
-  for (const query of [{ state: 'delivered' }, { type: 1 }, { state: 'pending', type: 1 }] as const)
-    expect(await read(query), JSON.stringify(query)).toBeLessThanOrEqual(always + 3 * 1000);
-  expect(await read({ search: newId() })).toBeLessThanOrEqual(always + 10);
-  expect(await read({ search: 'VIN1' })).toBeLessThanOrEqual(always + 1000);
-  for (const query of [
-    {},
-    { status: 'failed' },
-    { status: 'pending' },
-    { eventId: newId() },
-    { from, to },
-  ])
-    for (const webhook of [{}, { webhookId: [hook.id] }]) {
-      const { env: bindings, cost } = metered();
-      const asked = Object.entries(query).map(([name, value]) => [name, [value]]);
-      await readDeliveries(bindings, caller(), { ...Object.fromEntries(asked), ...webhook });
-      expect(cost, JSON.stringify(query)).toMatchObject({ trips: 1, written: 0 });
-      expect(cost.read, JSON.stringify(query)).toBeLessThanOrEqual(300);
-    }
-  const { env: bindings, cost } = metered();
-  await listActivity(bindings, caller(), { limit: 50 });
-  expect(cost).toMatchObject({ trips: 1, written: 0 });
-  expect(cost.read).toBeLessThanOrEqual(200 + 2 * 1000);
+  const queries: [query: Partial<BrowseQuery>, most: number][] = [
+    [{}, 100],
+    [{ state: 'retrying' }, 100],
+    [{ state: 'failed' }, 100],
+    [{ state: 'pending' }, 100],
+    [{ state: 'delivered' }, 3000],
+    [{ type: 1 }, 3000],
+    [{ state: 'pending', type: 1 }, 3000],
+    [{ search: newId() }, 10],
+    [{ search: 'VIN1' }, 1000],
+  ];
+  for (const [query, most] of queries) {
+    const cost = await read((bindings) => shown(hook.id, query, bindings));
+    expect(cost, JSON.stringify(query)).toBeLessThanOrEqual(always + most);
+  }
+  const summaries = await read((bindings) => readSummaries(bindings, caller(), { limit: 50 }));
+  expect(summaries).toBeLessThanOrEqual(200 + 2 * 1000);
   await rows('delete from deliveries where webhook_id = ?1', hook.id);
 });
 
+it('pages show at most 300 deliveries of an event, and 60 that a search finds', async () => {
+  const [event_id, created_at] = [newId(), Date.now() - 60_000];
+  const { accountId: account_id, connection } = us;
+  const of = { account_id, event_id };
+  const notification = { ...of, connection_id: connection.id, type: 2, data: '{}', created_at };
+  await addRow('notifications', notification);
+  const ids = await addWebhooks(account_id, maxOfEvent + 1);
+  const add = (webhookIds: string[]) =>
+    addRows('deliveries', webhookIds.length, (i) => ({
+      ...of,
+      id: newId(created_at),
+      webhook_id: webhookIds[i],
+      status: 'delivered',
+    }));
+  await add(ids);
+  const { deliveries, complete } = await deliveriesOf(env, caller(), event_id);
+  expect([deliveries.length, complete]).toEqual([maxOfEvent, false]);
+  const [first = ''] = ids;
+  await add(Array(maxFound).fill(first));
+  const { part } = await shown(first, { limit: 1, search: event_id });
+  expect(part.deliveries).toHaveLength(maxFound);
+});
+
 it('the list of webhooks tells of each how its last 24 hours were', async () => {
-  heard.responds(({ url }) => new Response('', { status: url.endsWith('bad') ? 500 : 200 }));
-  const fine = await register();
-  const bad = await register({ url: 'https://receiver.example.com/bad' });
+  const [fine, bad] = [await register(), await register()];
+  heard.responds(({ url }) => new Response('', { status: url === bad.url ? 500 : 200 }));
   await happen(2);
-  await settled(fine.id, 2);
-  await vi.waitFor(async () => {
-    const { items, next } = await listActivity(env, caller(), { limit: 2 });
-    expect(next).toBeUndefined();
-    expect(
-      items.map(({ id, waiting, hours }) => ({ id, waiting, ...addTallies(hours) })),
-    ).toMatchObject([
-      { id: fine.id, waiting: 0, delivered: 2, failed: 0, retried: 0 },
-      { id: bad.id, waiting: 2, delivered: 0, failed: 0, retried: 2 },
-    ]);
-    expect(items[1]?.receiver).toMatchObject({ failures: 2, lastFailure: { status: 500 } });
-  });
-  const first = await listActivity(env, caller(), { limit: 1 });
-  const rest = await listActivity(env, caller(), { limit: 1, after: first.next });
-  expect([...first.items, ...rest.items].map(({ id }) => id)).toEqual([fine.id, bad.id]);
+  const read = async (more = {}) =>
+    (await readSummaries(env, caller(), { limit: 2, ...more })).map(({ hours, ...one }) => ({
+      ...one,
+      ...addTallies(hours),
+    }));
+  await expect.poll(read).toMatchObject([
+    { id: fine.id, waiting: 0, delivered: 2, failed: 0, retried: 0 },
+    {
+      id: bad.id,
+      waiting: 2,
+      delivered: 0,
+      failed: 0,
+      retried: 2,
+      receiver: { failures: 2, lastFailure: { status: 500 } },
+    },
+  ]);
+  const after = { sort: Date.parse(fine.createdAt), id: fine.id };
+  expect(await read({ after })).toMatchObject([{ id: bad.id }]);
 });

@@ -1,35 +1,35 @@
 import type { FoundDelivery } from '#src/extras/delivery-log/operations.ts';
-import { settled } from '#test/support/deliveries.ts';
-import { accident, safetyEvent, vehicle } from '#test/support/records.ts';
-import { story } from '#test/support/story.ts';
-import { invalid, operator } from '#test/support/world.ts';
+import {
+  accident,
+  invalid,
+  operator,
+  recently,
+  safetyEvent,
+  settled,
+  story,
+  vehicle,
+} from '#test/support.ts';
 
-const tale = story();
+const { us, register } = story();
 const find = async (query: string) =>
   (await operator.get<FoundDelivery[]>(`/operator/deliveries/find?${query}`)).data;
 
 it('finds deliveries of all accounts by a VIN or an event', async () => {
-  const hook = await tale.register();
+  const hook = await register();
   const vin = crypto.randomUUID().slice(0, 17);
-  const startedAt = new Date().toISOString();
-  await tale.us.send(
+  await us.send(
     vehicle({ vin }),
-    safetyEvent({ startedAt }),
-    safetyEvent({
-      startedAt: new Date(Date.now() - 40 * 86_400_000).toISOString(),
-      sourceId: 'old',
-    }),
-    accident({ vin, eventTime: startedAt }),
+    safetyEvent(),
+    safetyEvent({ sourceId: 'old', startedAt: '2026-01-01T00:00:00Z' }),
+    accident({ vin, eventTime: recently }),
   );
   await settled(hook.id, 2);
   const found = await find(`vin=${vin}`);
   expect(found.map(({ level }) => level).sort()).toEqual([0, 1]);
-  expect(found[0]).toMatchObject({
-    webhookId: hook.id,
-    accountId: tale.us.accountId,
-    status: 'delivered',
-  });
-  expect(await find(`eventId=${found[0]?.eventId}`)).toEqual([found[0]]);
+  const [first] = found;
+  const delivered = { webhookId: hook.id, accountId: us.accountId, status: 'delivered' };
+  expect(first).toMatchObject(delivered);
+  expect(await find(`eventId=${first?.eventId}`)).toEqual([first]);
   expect(await find(`eventId=${crypto.randomUUID()}`)).toEqual([]);
   const nothing = await operator.get('/operator/deliveries/find');
   expect(nothing).toMatchObject(invalid('Give an eventId, a vin or a vehicleId'));

@@ -1,14 +1,10 @@
-import { env } from 'cloudflare:workers';
 import { sql } from 'drizzle-orm';
 import { transaction } from '#src/core/platform/db/database.ts';
-import { newId } from '#src/core/platform/db/ids.ts';
-import { openDatabase } from '#src/core/platform/db/system.ts';
 import { percentile, responsesIn, selectTimes, waitsIn } from '#src/extras/delivery-log/times.ts';
-import { addRows } from '#test/support/rows.ts';
+import { addRows, db, newId, times } from '#test/support.ts';
 
 it.each([
   [[], 0.5, null],
-  [[100], 0.5, 100],
   [[1300, 200, 200, 200], 0.5, 200],
   [[1300, 200, 200, 200], 0.95, 1300],
   [[3, Number.POSITIVE_INFINITY], 0.95, Number.POSITIVE_INFINITY],
@@ -79,12 +75,16 @@ it('a response is that to the last attempt, or the call that was given up', () =
 });
 
 it('the newest 1,000 deliveries are read, as many of each webhook', async () => {
-  const db = openDatabase(env);
   const hooks = [newId(), newId()];
-  const ids = Array.from({ length: 1100 }, (_, i) => newId(since + i));
+  const ids = times(1100, (i) => newId(since + i));
   for (const webhook_id of hooks)
     await addRows('deliveries', ids.length, (i) => ({
-      ...{ webhook_id, id: ids[i], account_id: 'a', event_id: 'e', level: 0, status: 'delivered' },
+      webhook_id,
+      id: ids[i],
+      account_id: 'a',
+      event_id: 'e',
+      level: 0,
+      status: 'delivered',
       log: JSON.stringify([at(0), failure, at(i)]),
     }));
   const timesOf = (webhooks: string[]) =>
@@ -96,12 +96,9 @@ it('the newest 1,000 deliveries are read, as many of each webhook', async () => 
   expect(alone.map(({ id }) => id).toSorted()).toEqual(ids.slice(-1000));
   expect(responsesIn(alone)).toContainEqual({ at: since + 1099, ms: 60 });
   const both = await timesOf(hooks);
-  for (const hook of hooks)
-    expect(
-      both
-        .filter(({ webhookId }) => webhookId === hook)
-        .map(({ id }) => id)
-        .toSorted(),
-    ).toEqual(ids.slice(-500));
+  for (const hook of hooks) {
+    const read = both.filter(({ webhookId }) => webhookId === hook).map(({ id }) => id);
+    expect(read.toSorted()).toEqual(ids.slice(-500));
+  }
   expect(await timesOf([])).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { ACCIDENT } from '../../../core/webhooks/notifications/types.ts';
 import { findWebhook, type StoredWebhook } from '../../../core/webhooks/stored.ts';
 import { briefly, outcomeOf } from '../../../texts/outcome.ts';
 import { counted, duration } from '../../../texts/words.ts';
+import { added } from '../../../ui/added.ts';
 import { CopyButton, PostButton, shownUrl } from '../../../ui/buttons.tsx';
 import { page } from '../../../ui/layout.tsx';
 import { Empty, Facts, Panel, Risk, State, Status } from '../../../ui/parts.tsx';
@@ -15,7 +16,7 @@ import { afterAttempt, type Delivery, findDelivery } from '../find.ts';
 import { replayOne, sendNow } from '../replay.ts';
 import { madeUpVin } from '../simulate.ts';
 import { nameOf, subjectOf } from './deliveries.tsx';
-import { asCurl, hidden, requestOf } from './request.ts';
+import { asCurl, type CallHeaders, hidden, requestOf } from './request.ts';
 
 /** The page of a delivery. */
 export async function detail(c: Context) {
@@ -52,7 +53,7 @@ export async function detail(c: Context) {
       <div class="cols cols-3-2">
         <div class="stack">
           <Attempts delivery={delivery} />
-          <Request {...{ delivery, receiver }} />
+          <Request {...{ delivery, receiver }} parts={added(c, 'callHeaders')} />
         </div>
         <Panel
           title="Delivery"
@@ -132,13 +133,12 @@ const Attempts = ({ delivery }: { delivery: Delivery }) => {
 };
 
 /** What is sent, and the same as a command; without headers if the webhook was deleted. */
-const Request = ({
-  delivery,
-  receiver,
-}: {
+const Request = (props: {
   delivery: Found;
   receiver: StoredWebhook | undefined;
+  parts: CallHeaders[];
 }) => {
+  const { delivery, receiver, parts } = props;
   const { payload } = delivery;
   if (payload === null || !receiver)
     return (
@@ -151,7 +151,7 @@ const Request = ({
       </Panel>
     );
   const url = shownUrl(receiver.url);
-  const request = requestOf(receiver, delivery);
+  const request = requestOf(receiver, delivery, parts);
   const head = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
   const body = JSON.stringify(request.body, null, 2);
   return (

@@ -1,28 +1,31 @@
 import { timestamp } from '../../../core/platform/fields.ts';
 import { headersFor } from '../../../core/webhooks/deliveries/send/attempt.ts';
 import type { StoredWebhook } from '../../../core/webhooks/stored.ts';
+import type { Pages } from '../../../ui/added.ts';
 import type { Delivery, More } from '../find.ts';
 
 export const hidden = '…';
 
+export type CallHeaders = NonNullable<Pages['callHeaders']>;
+
 /** The call of a delivery's latest attempt, or its first, as its webhook is now, without secrets. */
 export function requestOf(
-  { headers, oauth, signing }: StoredWebhook,
+  webhook: StoredWebhook,
   { id, type, attempts, last, createdAt, payload }: Delivery & Pick<More, 'payload'>,
+  parts: CallHeaders[],
 ) {
   const at = last?.at ?? createdAt;
-  const custom = Object.fromEntries(Object.keys(headers).map((name) => [name, hidden]));
+  const added: Record<string, string> = Object.assign(
+    {},
+    ...parts.map((of) => of(webhook, { id, at })),
+  );
+  const custom = Object.fromEntries(Object.keys(webhook.headers).map((name) => [name, hidden]));
   return {
     headers: {
-      ...headersFor(custom, oauth !== undefined),
+      ...headersFor(custom, 'Authorization' in added),
       'Delivery-Id': id,
       'Delivery-Attempt': String(Math.max(1, attempts)),
-      ...(signing && {
-        'webhook-id': id,
-        'webhook-timestamp': String(Math.floor(at / 1000)),
-        'webhook-signature': `v1,${hidden}`,
-      }),
-      ...(oauth && { Authorization: `Bearer ${hidden}` }),
+      ...added,
     },
     body: { timestamp: timestamp(at), type, data: payload },
   };

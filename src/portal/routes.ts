@@ -35,7 +35,7 @@ import * as webhook from './webhooks/webhook.tsx';
 import * as webhooks from './webhooks/webhooks.tsx';
 
 /** A webhook's form with 1,000 connections and 8 KiB of headers has about half of this. */
-export const maxFormBytes = 256 * 1024;
+const maxFormBytes = 256 * 1024;
 
 /** The origin of the map tiles: the only other host that pages may call. */
 function mapOrigin(c: Context): string {
@@ -129,7 +129,6 @@ portalRoutes.post('/connections/own', role('admin'), limited, addOwn);
 portalRoutes.get('/connections/:id', role('viewer'), showConnection);
 portalRoutes.post('/connections/:id/keys', role('admin'), limited, connectionActions.generateKey);
 portalRoutes.post('/connections/:id/labels', role('admin'), connectionActions.mapLabel);
-portalRoutes.post('/connections/:id/warning', role('member'), connectionActions.setWarning);
 portalRoutes.on(form, '/connections/:id/remove', role('member'), connectionActions.remove);
 
 portalRoutes.get('/events', role('viewer'), events.list);
@@ -159,16 +158,6 @@ portalRoutes.post('/webhooks/:id/edit', role('member'), limited, webhookForm.edi
 portalRoutes.on(form, '/webhooks/:id/delete', role('member'), webhookActions.remove);
 portalRoutes.post('/webhooks/:id/pause', role('member'), webhookActions.pause);
 portalRoutes.post('/webhooks/:id/resume', role('member'), webhookActions.resume);
-portalRoutes.post('/webhooks/:id/try', role('member'), limited, webhookActions.tryAgain);
-portalRoutes.post('/webhooks/:id/test-event', role('member'), limited, webhookActions.sendEvent);
-portalRoutes.post(
-  '/webhooks/:id/test-accident',
-  role('member'),
-  limited,
-  webhookActions.sendAccident,
-);
-portalRoutes.get('/webhooks/:id/signing', role('member'), webhookActions.signing);
-portalRoutes.post('/webhooks/:id/signing', role('member'), limited, webhookActions.signing);
 portalRoutes.get('/settings', role('viewer'), (c) => seeOther(c, '/portal/settings/tokens'));
 portalRoutes.get('/settings/tokens', role('viewer'), tokens.list);
 portalRoutes.post('/settings/tokens', role('admin'), limited, tokens.generate);

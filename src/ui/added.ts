@@ -9,11 +9,18 @@ import type { SliceQuery } from '../core/platform/db/cursor.ts';
 import type { Caller } from '../core/platform/db/guard.ts';
 import { readPage } from '../core/platform/db/pages.ts';
 import { type App, by, type Context } from '../core/platform/http/context.ts';
-import type { PortalUser } from '../people/people.ts';
+import type { StoredWebhook } from '../core/webhooks/stored.ts';
+import type { Alongside, PortalUser } from '../people/people.ts';
 import type { Excluded } from '../people/sessions.ts';
+import type { OnWebhook, OnWebhooks, WebhookForm } from './added-to-webhooks.ts';
 import type { IconName } from './icon-names.ts';
 import type { FactList, Mood } from './parts.tsx';
-import { type ConnectionSql, nothingKnown } from './read/attention.ts';
+import {
+  type ConnectionSql,
+  type FoundNotified,
+  nothingKnown,
+  type SelectNotified,
+} from './read/attention.ts';
 import type { Accident } from './read/named-lists.ts';
 
 /** What an extra adds to the portal's pages. It declares it in its `pages`. */
@@ -24,6 +31,8 @@ export type Pages = {
   mailed?: Hono<App>;
   /** Routes for people who are not signed in. */
   open?: Hono<App>;
+  /** How the paths of its forms end that have their results on a page above. */
+  forms?: string[];
   /** Its tabs of the settings. */
   tabs?: Tab[];
   /** How people sign in without a link. */
@@ -32,9 +41,24 @@ export type Pages = {
   email?: Email;
   /** What it adds to the overview. */
   overview?: (c: Context) => Promise<OnOverview>;
+  /** Who is notified of accidents besides webhooks, on the overview. */
+  notified?: Notified;
   /** What it adds to the pages of a connection and of a vehicle. */
-  connection?: (c: Context, connection: Connection) => Promise<OnConnection>;
+  connection?: (
+    c: Context,
+    connection: Connection,
+    pulled: Pulled | undefined,
+  ) => Promise<OnConnection>;
   vehicle?: (vehicle: Item<typeof vehicles.list>) => Child;
+  /** What it adds to the list of webhooks, to the page of one, and to its form. */
+  webhooks?: (c: Context, slice: SliceQuery) => Promise<OnWebhooks>;
+  webhook?: (c: Context, webhook: Promise<StoredWebhook>) => Promise<OnWebhook>;
+  webhookForm?: WebhookForm;
+  /** The headers that it adds to the calls of a webhook, with … for what may be secret. */
+  callHeaders?: (
+    webhook: StoredWebhook,
+    call: { id: string; at: number },
+  ) => { [header: string]: string };
   /** What it adds to the page of an event or accident. */
   record?: (c: Context, record: ShownRecord) => Promise<OnRecord>;
   /** The people and channels that it notified of an accident. */
@@ -75,7 +99,7 @@ type Email = {
   label: string;
   note: string;
   isChosen: (user: PortalUser) => boolean;
-  choose: (c: Context, isChosen: boolean) => Promise<void>;
+  choose: (c: Context, isChosen: boolean) => Alongside;
 };
 
 /** What is on the overview. */
@@ -92,6 +116,32 @@ export type OnOverview = {
   changedAt?: number;
 };
 
+/** What is read with the overview, and shown of it. */
+export type Notified = {
+  select: SelectNotified;
+  show: (found: FoundNotified) => { steps: SetupStep[]; problems: Problem[] };
+};
+
+/** A step to set an account up. */
+export type SetupStep = {
+  id: string;
+  name: string;
+  isDone: boolean;
+  text: Child;
+  href: string;
+  button: string;
+};
+
+/** What is broken, why, and the button that starts the repair. */
+export type Problem = {
+  mood: Mood;
+  title: Child;
+  text: Child;
+  href: string;
+  name: string;
+  about?: string;
+};
+
 /** What is on a connection's page. */
 export type OnConnection = {
   /** Whose it is at the provider. */
@@ -99,9 +149,13 @@ export type OnConnection = {
   /** Buttons beside its title, and links among more actions. */
   actions?: Child;
   links?: Child;
+  /** A problem, below its health. */
+  problem?: Child;
   /** Above all the rest. */
   above?: Child;
+  /** Facts, and those further down. */
   facts?: FactList;
+  lastFacts?: FactList;
   /** Forms, above the keys of its connector. */
   forms?: Child;
   /** What is below all the rest. */

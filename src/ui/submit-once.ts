@@ -4,6 +4,7 @@ import type { Caller } from '../core/platform/db/guard.ts';
 import type { App, Context } from '../core/platform/http/context.ts';
 import { claimForm, sentAlready } from '../people/sent-forms.ts';
 import { wasSent } from '../people/was-sent.ts';
+import { added } from './added.ts';
 import { done, readForm } from './submit.ts';
 
 /** Lets each form of people who are signed in take effect once. */
@@ -41,12 +42,13 @@ export async function submitOnce(
 }
 
 /** The end of a path that is a form's own, and what a form has removed by then. */
-const ofForm =
-  /\/(?:new|own|limited|edit|signing|credential|role|revoke|[^/]+\/(?:delete|remove))$/;
+const ofForm = /\/(?:new|own|limited|edit|role|revoke|[^/]+\/(?:delete|remove))$/;
 
 /** The nearest page with the result of the form at this path. */
 function resultOf(c: Context): string {
-  let path = c.req.path.replace(ofForm, '');
+  const ofExtra = added(c, 'forms').flat();
+  const end = ofExtra.find((one) => c.req.path.endsWith(`/${one}`));
+  let path = end ? c.req.path.slice(0, -end.length - 1) : c.req.path.replace(ofForm, '');
   while (c.get('roleOf')?.('GET', path) === undefined) path = path.slice(0, path.lastIndexOf('/'));
   return path;
 }

@@ -1,26 +1,16 @@
 import { env } from 'cloudflare:workers';
-import { ask } from '#test/support/portal.ts';
+import { ask } from '#test/support.ts';
 
-const policyOf = async (bindings?: Env) => {
-  const page = await ask('GET', '/portal/sign-in', { ...(bindings && { bindings }) });
-  const policy = page.headers.get('content-security-policy') ?? '';
-  return Object.fromEntries(
-    policy.split(';').map((directive) => {
-      const [name = '', ...sources] = directive.trim().split(/\s+/);
-      return [name, sources];
-    }),
-  );
-};
+const policyOf = async (bindings: Env = env) =>
+  (await ask('GET', '/portal/sign-in', { bindings })).headers.get('content-security-policy');
 
 it("pages may call no other host than that of the operator's map style", async () => {
-  const before = await policyOf();
-  const { 'default-src': others, ...sources } = before;
-  expect(others).toEqual(["'none'"]);
-  expect(new Set(Object.values(sources).flat())).toEqual(new Set(["'self'", "'none'", 'data:']));
+  const policy = await policyOf();
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toMatch(/[*:]\/|\*/);
   const MAP_STYLE_URL = 'https://tiles.example.com/styles/streets.json?key=k';
-  expect(await policyOf({ ...env, MAP_STYLE_URL } as Env)).toEqual({
-    ...before,
-    'connect-src': ["'self'", 'https://tiles.example.com'],
-    'img-src': ["'self'", 'data:', 'https://tiles.example.com'],
-  });
+  const tiles = /(connect-src 'self'|img-src 'self' data:) /g;
+  expect(await policyOf({ ...env, MAP_STYLE_URL } as Env)).toBe(
+    policy?.replace(tiles, '$1 https://tiles.example.com'),
+  );
 });

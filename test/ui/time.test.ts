@@ -3,43 +3,22 @@ import { quarterMs } from '#src/core/platform/durations.ts';
 
 import { dayIn, daysInWords, isDay, isLocalTime, momentOf, startOfDay } from '#src/ui/time.tsx';
 
-it('a day begins at its first moment, in every zone', () => {
-  const zones = Intl.supportedValuesOf('timeZone');
-  fc.assert(
-    fc.property(
-      fc.constantFrom(...zones),
-      fc.integer({ min: 12_000, max: 25_000 }),
-      (zone, number) => {
+it('a day begins at its first moment, with a quarter of an hour as the overview counts, in every zone', () => {
+  for (const zone of Intl.supportedValuesOf('timeZone'))
+    fc.assert(
+      fc.property(fc.integer({ min: 12_000, max: 25_000 }), (number) => {
         const day = new Date(number * 86_400_000).toISOString().slice(0, 10);
         const at = startOfDay(zone, day);
         expect(dayIn(zone, at) >= day).toBe(true); // later in Samoa in 2011, which skipped a day
         expect(dayIn(zone, at - 1) < day).toBe(true);
-      },
-    ),
-  );
-});
-
-it('a day begins with a quarter of an hour, in every zone, as the overview counts', () => {
-  for (const zone of Intl.supportedValuesOf('timeZone'))
-    fc.assert(
-      fc.property(fc.integer({ min: 20_000, max: 20_800 }), (number) => {
-        const day = new Date(number * 86_400_000).toISOString().slice(0, 10);
-        expect(startOfDay(zone, day) % quarterMs).toBe(0);
+        if (number >= 20_000) expect(at % quarterMs).toBe(0);
       }),
       { numRuns: 30 },
     );
 });
 
 it('days and times are those of the calendar, as fields have them', () => {
-  const days = [
-    '2026-11-20',
-    '2024-02-29',
-    '2026-02-29',
-    '2026-13-01',
-    '0000-01-01',
-    '20261120',
-    '',
-  ];
+  const days = '2026-11-20 2024-02-29 2026-02-29 2026-13-01 0000-01-01 20261120 '.split(' ');
   expect(days.filter(isDay)).toEqual(['2026-11-20', '2024-02-29']);
   const times = ['2026-11-20T14:30', '2026-11-20T14:30:15'];
   const others = ['2026-02-30T14:30', '2026-11-20T24:00', '2026-11-20'];

@@ -5,7 +5,7 @@ import {
   handlings,
   maxNote,
 } from '../../core/fleet/accidents/write.ts';
-import { invalid, Refusal } from '../../core/platform/errors.ts';
+import { Refusal } from '../../core/platform/errors.ts';
 import { Line } from '../../core/platform/fields.ts';
 import type { Context } from '../../core/platform/http/context.ts';
 import { isPerson } from '../../people/people.ts';
@@ -44,11 +44,8 @@ export const handlesAccident = (show: (c: Context) => Promise<Response>) =>
         ...(assignedTo !== form.value('wasAssignedTo') && { assignedTo: assignedTo || null }),
         ...(note !== form.value('wasNote') && { note: note || null }),
       };
-      if (await handleAccident(c.env, c.get('caller'), accident, handled, isPerson))
-        return done(c, accidentPath(accident), `The accident is ${handlings[does]}.`);
-      throw invalid(
-        'Nothing was changed: somebody else has done it already, or the person is not of your account.',
-      );
+      await handleAccident(c.env, c.get('caller'), accident, handled, isPerson);
+      return done(c, accidentPath(accident), `The accident is ${handlings[does]}.`);
     },
     '',
   );

@@ -1,16 +1,11 @@
 import { issueToken } from '../../core/accounts/tokens/service.ts';
-import {
-  connectionName,
-  findConnection,
-  mapIncidentLabel,
-  updateConnection,
-} from '../../core/fleet/connections.ts';
-import { by, type Context, inPath } from '../../core/platform/http/context.ts';
+import { connectionName, findConnection, mapIncidentLabel } from '../../core/fleet/connections.ts';
+import { by, inPath } from '../../core/platform/http/context.ts';
 import { deleteConnection } from '../../operator/deletion/accept.ts';
 import { aboveOf, connectionsPath } from '../../ui/connections.ts';
 import { confirmed, handles } from '../../ui/forms/form-fields.tsx';
 import { connectionPath } from '../../ui/lists/records.tsx';
-import { done, readForm } from '../../ui/submit.ts';
+import { done } from '../../ui/submit.ts';
 import { expiryIn } from '../settings/tokens.tsx';
 import { showConnection } from './connection.tsx';
 import { findPulled } from './connections.tsx';
@@ -32,15 +27,6 @@ export const mapLabel = handles(labelFields(), showConnection, async (c, { label
   const outcome = type ? `is now mapped to ${type}` : 'is not mapped any more';
   return done(c, connectionPath(connection), `“${label}” ${outcome}.`);
 });
-
-/** Ends the warning that nobody is notified of its accidents, or brings it back. */
-export async function setWarning(c: Context) {
-  const { id } = await inPath(c, findConnection);
-  const notifiesNobody = (await readForm(c)).value('do') !== 'warn';
-  const connection = await updateConnection(...by(c), id, { notifiesNobody });
-  const said = notifiesNobody ? 'The warning is turned off.' : 'The warning is turned on.';
-  return done(c, connectionPath(connection), said);
-}
 
 /** Removes the connection with its data, once its name is typed. */
 export const remove = confirmed(async (c) => {

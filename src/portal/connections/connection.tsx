@@ -1,27 +1,19 @@
 import { listTokens } from '../../core/accounts/tokens/service.ts';
-import { connectionName } from '../../core/fleet/connections.ts';
+import { type Connection, connectionName, findConnection } from '../../core/fleet/connections.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { capital } from '../../core/platform/text.ts';
 import { newsMs } from '../../core/webhooks/notifications/types.ts';
-import { type CoveredConnection, findCovered } from '../../extras/alerts/coverage.ts';
-import { NobodyNotified } from '../../extras/alerts/pages/coverage.tsx';
 import { cappedCount, counted } from '../../texts/words.ts';
 import { added, type OnConnection } from '../../ui/added.ts';
-import { LinkButton, MoreActions, Submit } from '../../ui/buttons.tsx';
+import { LinkButton, MoreActions } from '../../ui/buttons.tsx';
 import { above } from '../../ui/connections.ts';
-import { Form } from '../../ui/forms/forms.tsx';
 import { page } from '../../ui/layout.tsx';
 import { connectionPath } from '../../ui/lists/records.tsx';
 import { Facts, Live, Note, Panel } from '../../ui/parts.tsx';
 import { type Column, naming, TablePanel } from '../../ui/table.tsx';
 import { Ago, Time } from '../../ui/time.tsx';
-import {
-  connectionRecords,
-  maxRecordsCounted,
-  type RecordCount,
-  unmappedWords,
-} from '../read/activity.ts';
+import { connectionRecords, maxRecordsCounted, type RecordCount } from '../read/activity.ts';
 import { findPulled } from './connections.tsx';
 import { Health, healthOf } from './health.tsx';
 import { Labels } from './labels.tsx';
@@ -30,17 +22,14 @@ import { IngestKeys } from './own.tsx';
 /** The page of the connection in the path. @throws Refusal: not found, also for another account's */
 export async function showConnection(c: Context) {
   const id = c.req.param('id') ?? '';
-  const [stored, records, pulled, keys] = await Promise.all([
-    findCovered(...by(c), id),
+  const [stored, { records, words }, pulled, keys] = await Promise.all([
+    findConnection(...by(c), id),
     connectionRecords(...by(c), id),
     findPulled(c, id),
     listTokens(...by(c), { limit: 100 }, { connectionId: id }),
   ]);
   const connection = orNotFound(stored);
-  const [unmapped, more] = await Promise.all([
-    unmappedWords(...by(c), connection),
-    Promise.all(added(c, 'connection').map((part) => part(c, connection))),
-  ]);
+  const more = await Promise.all(added(c, 'connection').map((part) => part(c, connection, pulled)));
   const hasData = records.some(({ count }) => count > 0);
   const health = healthOf(connection, pulled, hasData);
   const repair = pulled?.repair;
@@ -71,7 +60,7 @@ export async function showConnection(c: Context) {
             {health.note} {!pulled && 'A connector sends its data: ask whoever runs that.'}
           </Note>
         )}
-        {!connection.isCovered && !pulled?.isStopped && <NobodyNotified ends={`${path}/warning`} />}
+        {more.map(({ problem }) => problem)}
       </Live>
       {more.map((one) => one.above)}
       <div class="cols cols-3-2">
@@ -88,13 +77,13 @@ export async function showConnection(c: Context) {
       </div>
       {more.map(({ forms }) => forms)}
       <IngestKeys path={path} keys={keys.items} isSent={!pulled} />
-      <Labels path={path} unmapped={unmapped} connection={connection} />
+      <Labels path={path} words={words} connection={connection} />
       {more.map(({ below }) => below)}
     </>,
   );
 }
 
-const Details = (props: { connection: CoveredConnection; more: OnConnection[] }) => {
+const Details = (props: { connection: Connection; more: OnConnection[] }) => {
   const { connection, more } = props;
   return (
     <Panel title="Details" body live>
@@ -108,15 +97,7 @@ const Details = (props: { connection: CoveredConnection; more: OnConnection[] })
             connection.heldBackAt && <HeldBack {...connection} at={connection.heldBackAt} />,
           ],
           ['External ID', connection.externalId],
-          [
-            'Accidents',
-            connection.notifiesNobody && (
-              <Form to={`${connectionPath(connection)}/warning`}>
-                <p>No warning if nobody is notified</p>
-                <Submit name="Warn again" does="warn" weight="plain" small />
-              </Form>
-            ),
-          ],
+          ...more.flatMap(({ lastFacts = [] }) => lastFacts),
           ['Connection ID', <code>{connection.id}</code>],
           ['Added', <Time at={connection.createdAt} />],
         ]}

@@ -83,7 +83,7 @@ export async function list(c: Context) {
       empty={{
         icon: 'plug',
         title: 'No connections yet',
-        text: 'A connection pulls the data of one telematics provider.',
+        text: 'A connection brings in the data of one telematics provider.',
         action: addButton,
       }}
     />,

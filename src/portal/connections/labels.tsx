@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import type { Connection } from '../../core/fleet/connections.ts';
 import { incidentTypes } from '../../core/fleet/incidents/types.ts';
+import { eventsLookedAt, unmappedOf, type WordCount } from '../../core/fleet/incidents/unmapped.ts';
 import { choice, FormPanel } from '../../ui/forms/form-fields.tsx';
 import { offered } from '../../ui/forms/forms.tsx';
 import { type Column, TablePanel } from '../../ui/table.tsx';
-import { eventsLookedAt, type WordCount } from '../read/activity.ts';
 
 const maxWords = 50;
 
@@ -18,8 +18,8 @@ export const labelFields = (labels: string[] = []) => ({
 });
 
 /** The labels of a connection that have no incident type, those that were given one, and the form for both. */
-export const Labels = (props: { path: string; unmapped: WordCount[]; connection: Connection }) => {
-  const unmapped = props.unmapped.slice(0, maxWords);
+export const Labels = (props: { path: string; words: WordCount[]; connection: Connection }) => {
+  const unmapped = unmappedOf(props.connection, props.words).slice(0, maxWords);
   const mapped = Object.entries(props.connection.incidentTypeMap ?? {});
   const labels = [...unmapped.map(({ word }) => word), ...mapped.map(([word]) => word)];
   return (

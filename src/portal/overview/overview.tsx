@@ -27,17 +27,19 @@ export async function overview(c: Context) {
   }
   const now = Date.now();
   const zone = timeZoneOf(c);
+  const [notified] = added(c, 'notified');
   const [found, more] = await Promise.all([
-    readOverview(...by(c), connectionSql(c)),
+    readOverview(...by(c), connectionSql(c), notified),
     Promise.all(added(c, 'overview').map((part) => part(c))),
   ]);
+  const besides = found.notified && notified?.show(found.notified);
   const problems = (
     <Live id="problems-now">
-      <Problems {...found.problems} />
+      <Problems {...found.problems} others={besides?.problems ?? []} />
     </Live>
   );
   const isNew = !found.setup.sent;
-  const steps = stepsOf(found.setup, skipped, connectingOf(c));
+  const steps = stepsOf(found.setup, skipped, connectingOf(c), besides?.steps ?? []);
   const setup = !isSetUp(steps) && (
     <Live id="setup-now">
       <SetupList steps={steps} />

@@ -1,38 +1,17 @@
-import type { Child } from 'hono/jsx';
-import { whyUncovered } from '../../extras/alerts/coverage.ts';
 import { failureDescription } from '../../texts/outcome.ts';
-import { listed } from '../../texts/words.ts';
+import type { Problem } from '../../ui/added.ts';
 import { Icon, LinkButton } from '../../ui/buttons.tsx';
-import { type Mood, Panel } from '../../ui/parts.tsx';
+import { Panel } from '../../ui/parts.tsx';
 import { maxCounted } from '../../ui/read/attention.ts';
 import { Time } from '../../ui/time.tsx';
 import { deliveries, titleOf } from '../../ui/webhooks.ts';
 import { givenHealth } from '../connections/health.tsx';
-import type {
-  ConnectionProblem,
-  readOverview,
-  Uncovered,
-  WebhookProblem,
-} from '../read/read-overview.ts';
+import type { ConnectionProblem, readOverview, WebhookProblem } from '../read/read-overview.ts';
 
-/** What is broken, why, and the button that starts the repair. */
-type Problem = {
-  mood: Mood;
-  title: Child;
-  text: Child;
-  href: string;
-  name: string;
-  about?: string;
-};
+type Found = Awaited<ReturnType<typeof readOverview>>['problems'] & { others: Problem[] };
 
-type Found = Awaited<ReturnType<typeof readOverview>>['problems'];
-
-export const Problems = ({ connections, webhooks, uncovered }: Found) => {
-  const problems = [
-    ...connections.map(ofConnection),
-    ...webhooks.map(ofWebhook),
-    ...unnotified(uncovered),
-  ];
+export const Problems = ({ connections, webhooks, others }: Found) => {
+  const problems = [...connections.map(ofConnection), ...webhooks.map(ofWebhook), ...others];
   return problems.length === 0 ? null : (
     <Panel title="Connections and webhooks with problems" hidden>
       <ul class="rows problems">
@@ -69,27 +48,6 @@ function ofConnection(connection: ConnectionProblem): Problem {
     name: 'See the connection',
     about: name,
   };
-}
-
-/** All connections whose accidents nobody is notified of, as one problem. */
-function unnotified([first, ...others]: Uncovered[]): Problem[] {
-  if (!first) return [];
-  const names = [first, ...others].map(({ name }) => `“${name}”`);
-  const problem = {
-    mood: 'warn',
-    title: `Nobody is notified of accidents of ${listed(names)}`,
-    text: whyUncovered,
-  } as const;
-  return others.length > 0
-    ? [{ ...problem, href: '/portal/webhooks', name: 'See the webhooks' }]
-    : [
-        {
-          ...problem,
-          href: `/portal/connections/${first.id}`,
-          name: 'See the connection',
-          about: first.name,
-        },
-      ];
 }
 
 function ofWebhook(webhook: WebhookProblem): Problem {

@@ -1,15 +1,18 @@
-import { listed } from '../../texts/words.ts';
-import type { Connecting } from '../../ui/added.ts';
+import type { Connecting, SetupStep } from '../../ui/added.ts';
 import { Icon, LinkButton } from '../../ui/buttons.tsx';
 import { connectionsPath } from '../../ui/connections.ts';
 import type { IconName } from '../../ui/icon-names.ts';
 import type { Setup } from '../read/read-overview.ts';
 
-/** The steps to set an account up. All but the first can be skipped. */
-export const stepsOf = (setup: Setup, skipped: string[], connecting: Connecting) => {
+/** The steps to set an account up, `more` of them by extras. All but the first can be skipped. */
+export const stepsOf = (
+  setup: Setup,
+  skipped: string[],
+  connecting: Connecting,
+  more: SetupStep[],
+) => {
   const { connection, sent, webhook, token } = setup;
-  const notified: string[] = JSON.parse(setup.notified); // as D1 makes it
-  const steps = [
+  const steps: SetupStep[] = [
     {
       id: 'data',
       name: 'Connect a data source',
@@ -20,17 +23,7 @@ export const stepsOf = (setup: Setup, skipped: string[], connecting: Connecting)
       href: connection ? connectionsPath : connecting.href,
       button: connection ? 'See the connection' : 'Add a connection',
     },
-    {
-      id: 'people',
-      name: 'Who is notified of accidents?',
-      isDone: notified.length > 0,
-      text: [
-        notified.length > 0 ? `Notified: ${listed(notified)}. ` : 'No person or team channel yet. ',
-        <a href="/portal/settings/notifications">Emails and team channels</a>,
-      ],
-      href: '/portal/settings/notifications',
-      button: 'Choose who',
-    },
+    ...more,
     {
       id: 'webhook',
       name: 'Send notifications to your systems',
@@ -55,11 +48,11 @@ type Step = ReturnType<typeof stepsOf>[number];
 const isOver = ({ isDone, isSkipped }: Step): boolean => isDone || isSkipped;
 
 /** Whether data comes in, somebody is notified of accidents, and it reaches programs, or that is skipped. */
-export function isSetUp([data, people, webhook, token]: Step[]): boolean {
-  if (!data?.isDone || !people || !webhook || !token) return false;
-  const programs = [webhook, token];
+export function isSetUp([data, ...others]: Step[]): boolean {
+  const [people, programs] = [others.slice(0, -2), others.slice(-2)];
   return (
-    (isOver(people) || webhook.isDone) &&
+    data?.isDone === true &&
+    (people.every(isOver) || programs[0]?.isDone === true) &&
     (programs.some(({ isDone }) => isDone) || programs.every(({ isSkipped }) => isSkipped))
   );
 }

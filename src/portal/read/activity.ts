@@ -1,15 +1,5 @@
-import {
-  and,
-  count,
-  desc,
-  eq,
-  getTableName,
-  gte,
-  type SQL,
-  type SQLWrapper,
-  sql,
-} from 'drizzle-orm';
-import { type Feed, isMapped } from '../../core/fleet/incidents/translate.ts';
+import { and, count, desc, eq, getTableName, gte, type SQL, sql } from 'drizzle-orm';
+import { selectWords } from '../../core/fleet/incidents/unmapped.ts';
 import { following, type SliceQuery } from '../../core/platform/db/cursor.ts';
 import { type Database, int } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
@@ -81,27 +71,29 @@ function summedUp(json: string): Pick<ConnectionActivity, 'events' | 'byHour'> {
 
 export const maxRecordsCounted = 10_000;
 
-/** The records of one connection by kind. Reads up to 10,000 entries for each. */
+/** The records of one connection by kind, up to 10,000 entries of each, and the labels of its last events. */
 export async function connectionRecords(env: Env, caller: Caller, id: string) {
-  const counts = await asCaller(env, caller, (db) =>
-    kinds.map((kind) =>
+  const { accountId } = caller;
+  const { counts, words } = await asCaller(env, caller, (db) => ({
+    counts: kinds.map((kind) =>
       db
         .select({
           count: countUpTo(db, maxRecordsCounted, kind),
           arrivedAt: latest(db, kind).as('arrivedAt'),
         })
         .from(connections)
-        .where(isOwn(caller, id)),
+        .where(and(eq(connections.id, id), eq(connections.accountId, accountId))),
     ),
+    words: selectWords(db, caller, id),
+  }));
+  const records = kinds.flatMap(({ kind }, i) =>
+    (counts[i] ?? []).map((row) => ({ kind, ...row })),
   );
-  return kinds.flatMap(({ kind }, i) => (counts[i] ?? []).map((row) => ({ kind, ...row })));
+  return { records, words };
 }
 
 /** How many records of a kind a connection has, up to 10,000, and when the latest was received. */
-export type RecordCount = Awaited<ReturnType<typeof connectionRecords>>[number];
-
-const isOwn = ({ accountId }: Caller, id: string) =>
-  and(eq(connections.id, id), eq(connections.accountId, accountId));
+export type RecordCount = Awaited<ReturnType<typeof connectionRecords>>['records'][number];
 
 const { vehicles, drivers, trips, safetyEvents, accidents } = stored;
 
@@ -134,46 +126,6 @@ const countUpTo = (db: Database, most: number, kind: (typeof kinds)[number]) => 
     db.select({ id: table.id }).from(table).where(ofConnection(kind)).limit(most).as('some'),
   );
 };
-
-export const eventsLookedAt = 1_000;
-
-/** The labels of a connection's last 1,000 events, the most frequent first. */
-export const selectWords = (db: Database, connection: SQLWrapper) => {
-  const last = db
-    .select({ types: safetyEvents.incidentTypes })
-    .from(safetyEvents)
-    .where(hasId(sql`${safetyEvents.connectionId}`, sql`${connection}`))
-    .orderBy(desc(safetyEvents.startedAt))
-    .limit(eventsLookedAt)
-    .as('last');
-  const word = sql<string>`word.value`;
-  return db
-    .select({ word: word.as('word'), count: count() })
-    .from(last)
-    .crossJoin(sql`json_each(${last.types}) word`)
-    .groupBy(word)
-    .orderBy(desc(count()));
-};
-
-/** A provider's label, and how many of the last events have it. */
-export type WordCount = Awaited<ReturnType<typeof selectWords>>[number];
-
-/** The labels without a mapping. */
-export const unmappedOf = (feed: Feed, words: WordCount[]): WordCount[] =>
-  words.filter(({ word }) => !isMapped(feed, word));
-
-/** The unmapped labels of the last 1,000 events of a connection of the account. */
-export async function unmappedWords(
-  env: Env,
-  caller: Caller,
-  connection: { id: string; provider: string; incidentTypeMap: Feed['incidentTypeMap'] | null },
-): Promise<WordCount[]> {
-  const { id, provider, incidentTypeMap } = connection;
-  const words = await asCaller(env, caller, (db) =>
-    selectWords(db, db.select({ id: connections.id }).from(connections).where(isOwn(caller, id))),
-  );
-  return unmappedOf({ provider, incidentTypeMap: incidentTypeMap ?? undefined }, words);
-}
 
 export const maxRisksCounted = 2000;
 

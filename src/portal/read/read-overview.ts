@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, not, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/sqlite-core';
 import { needsAttention } from '../../core/fleet/lists/accident-filters.ts';
 import type { Database } from '../../core/platform/db/database.ts';
@@ -7,8 +7,8 @@ import { hasId } from '../../core/platform/db/has-id.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
 import { safetyEvents } from '../../core/platform/db/schema/fleet.ts';
 import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
-import { isCovered, recipientOf } from '../../extras/alerts/coverage.ts';
 import { declared } from '../../extras.ts';
+import type { Notified } from '../../ui/added.ts';
 import {
   ailingWebhooks,
   type ConnectionSql,
@@ -17,40 +17,38 @@ import {
 } from '../../ui/read/attention.ts';
 
 /** All data of the overview itself in one round trip. */
-export async function readOverview(env: Env, caller: Caller, known: ConnectionSql) {
+export async function readOverview(
+  env: Env,
+  caller: Caller,
+  known: ConnectionSql,
+  notified?: Notified,
+) {
   const now = Date.now();
   const select = (db: Database) => ({
-    setup: selectSetup(env, db, caller),
+    setup: selectSetup(db, caller),
     problems: {
       connections: selectConnectionProblems(db, caller, known),
       webhooks: selectWebhookProblems(db, caller, now),
-      uncovered: selectUncovered(env, db, caller),
     },
     accidents: selectUnattended(db, caller),
     arrivals: selectLatestEvents(db, caller),
+    notified: notified?.select(env, db, caller, and(...declared('needsCover'))),
   });
   const found = await asCaller(env, caller, select);
-  const { setup } = found;
-  return {
-    ...found,
-    setup: setup[0] ?? { connection: null, sent: 0, notified: '[]', webhook: 0, token: 0 },
-  };
+  const [setup = { connection: null, sent: 0, webhook: 0, token: 0 }] = found.setup;
+  return { ...found, setup };
 }
 
-/**
- * How far an account is set up; `connection` is the name of its first one, `notified` the people and channels that are
- * notified of accidents, as JSON.
- */
+/** How far an account is set up; `connection` is the name of its first one. */
 export type Setup = {
   connection: string | null;
   sent: number;
-  notified: string;
   webhook: number;
   token: number;
 };
 
 /** One record of each kind is looked for, connection by connection. */
-const selectSetup = (env: Env, db: Database, { accountId }: Caller) =>
+const selectSetup = (db: Database, { accountId }: Caller) =>
   // The builder knows no `select` without a table.
   db.all<Setup>(sql`
     select
@@ -62,9 +60,6 @@ const selectSetup = (env: Env, db: Database, { accountId }: Caller) =>
           or exists (select 1 from safety_events where ${hasId(sql`connection_id`, sql`c.id`)})
           or exists (select 1 from accidents where connection_id = c.id)
           or exists (select 1 from drivers where connection_id = c.id))) as sent,
-      (select json_group_array(name) from (
-        select ${recipientOf(env)} as name from mail_rules r where account_id = ${accountId} and levels > 0
-        limit ${maxShown + 1}) where name is not null) as notified,
       exists (select 1 from webhooks where account_id = ${accountId}) as webhook,
       exists (
         select 1 from tokens indexed by tokens_active
@@ -94,30 +89,6 @@ export type WebhookProblem = {
   waiting: number;
   failed: number;
 };
-
-/** How many of the account's connections, newest first, are checked for who is notified. */
-const maxChecked = 200;
-
-/** Some connections whose accidents nobody is notified of. Reads some four rows for each of 200. */
-export function selectUncovered(env: Env, db: Database, { accountId }: Caller) {
-  const newest = db
-    .select()
-    .from(connections)
-    .where(eq(connections.accountId, accountId))
-    .orderBy(desc(connections.createdAt), desc(connections.id))
-    .limit(maxChecked)
-    .as('c');
-  return db
-    .select({
-      id: newest.id,
-      name: sql<string>`coalesce(${newest.name}, ${newest.tsp})`.as('called'),
-    })
-    .from(newest)
-    .where(and(not(isCovered(env)), ...declared('needsCover')))
-    .limit(maxShown + 1);
-}
-
-export type Uncovered = Awaited<ReturnType<typeof selectUncovered>>[number];
 
 /** The account's connections that are not healthy: one event and one pull are read for each. */
 const selectConnectionProblems = (

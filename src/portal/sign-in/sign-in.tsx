@@ -7,7 +7,7 @@ import { limit, limitByAddress, withinLimit } from '../../core/platform/http/lim
 import { fault } from '../../core/platform/log.ts';
 import { lookIn } from '../../people/looks.ts';
 import { renderMail } from '../../people/mail/render.ts';
-import { MailError, sendMail } from '../../people/mail/send.ts';
+import { sendMail, whyNotSent } from '../../people/mail/send.ts';
 import { isSecret, secretIn } from '../../people/secrets.ts';
 import {
   createSignInLinks,
@@ -26,7 +26,7 @@ import { page } from '../../ui/layout.tsx';
 import { forgetSession, startSession } from '../../ui/session/signed-in.ts';
 import { done, readForm } from '../../ui/submit.ts';
 
-export const linkMinutes = linkMs / 60_000;
+const linkMinutes = linkMs / 60_000;
 
 const fields = {
   email: line('Email address', Email, { type: 'email', required: true, autocomplete: 'email' }),
@@ -123,8 +123,8 @@ async function sendLinks(
     const links = await create();
     if (links.length > 0) await send(env, email, links, valid);
   } catch (error) {
-    const code = error instanceof MailError ? error.code : null;
-    fault('error', 'A sign-in link could not be sent', { code });
+    const { code, ours } = whyNotSent(error);
+    fault('error', 'A sign-in link could not be sent', { code }, ours);
   }
 }
 

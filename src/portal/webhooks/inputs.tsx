@@ -1,21 +1,16 @@
-import { type Child, useContext } from 'hono/jsx';
-import * as v from 'valibot';
+import { useContext } from 'hono/jsx';
 import {
   type Connection,
   connectionName,
   maxConnectionsListed,
 } from '../../core/fleet/connections.ts';
-import { incidentTypes } from '../../core/fleet/incidents/types.ts';
+import { capital } from '../../core/platform/text.ts';
 import { ACCIDENT, EVENT } from '../../core/webhooks/notifications/types.ts';
 import { WebhookLabels } from '../../core/webhooks/schema.ts';
-import { box, boxes, choice, type FormField, line, mapped } from '../../ui/forms/form-fields.tsx';
-import { BelowControl, Choices, offered } from '../../ui/forms/forms.tsx';
-import { levelOptions, riskOptions } from '../../ui/parts.tsx';
-import type { SentForm } from '../../ui/reader.ts';
+import { boxes, choice, line, numbers, Trimmed } from '../../ui/forms/form-fields.tsx';
+import { Choices, offered } from '../../ui/forms/forms.tsx';
+import { pairs } from '../../ui/forms/pairs.tsx';
 import { FilledForm } from '../../ui/submit.ts';
-
-const Trimmed = v.pipe(v.string(), v.trim());
-const numbers = (field: FormField<string[]>) => mapped(field, (chosen) => chosen.map(Number));
 
 /** For the account's own people. */
 export const labels = {
@@ -66,63 +61,15 @@ export const connections = (known: Connection[] = []) => ({
   },
 });
 
-/** Of a new webhook. Later, the page about its signatures changes it. */
-export const signing = {
-  signing: box(
-    'Sign deliveries',
-    'Lets your receiver verify that a call comes from this service. The next page shows the secret, once.',
-  ),
-};
+const anyone = 'anyone who knows the URL can pretend to be us';
 
-export const filters = (groups: string[] = []) => ({
-  'filters.minEventRisk': mapped(
-    choice('Safety events', riskOptions('Of any risk')),
-    (risk) => risk && Number(risk),
-  ),
-  'filters.incidentTypes': boxes('Only these incident types', offered(incidentTypes)),
-  'filters.accidentLevels': numbers(boxes('Only these accident levels', levelOptions)),
-  'filters.vehicleGroups': boxes(
-    'Only vehicles in these groups',
-    offered(groups),
-    'Accidents of unknown vehicles are always sent.',
-  ),
-});
-
-/** The client that gets access tokens. A typed secret comes back, or the old one would be kept. */
-export const oauth = (isStored?: boolean) => ({
-  'oauth.tokenUrl': line('Token URL', Trimmed, {
-    placeholder: 'https://login.example.com/oauth2/token',
-  }),
-  'oauth.clientId': line('Client ID', Trimmed, { autocomplete: 'off' }),
-  'oauth.clientSecret': line('Client secret', Trimmed, {
-    type: 'password',
-    comesBack: true,
-    autocomplete: 'new-password',
-    hint: isStored
-      ? 'Leave empty to keep it. A new token URL or client ID needs it again.'
-      : undefined,
-  }),
-  'oauth.scope': line('Scope', Trimmed, 'If your token endpoint needs one.'),
-  'oauth.params': pairs('Parameter', 'param', {
-    legend: 'Parameters',
-    hint: [
-      'What else your token endpoint needs, such as ',
-      <code>audience</code>,
-      ' or ',
-      <code>resource</code>,
-      '. To remove one, empty its name.',
-    ],
-  }),
-});
-
-/** The headers. Names that are `kept` need no value. */
-export const headers = (kept: string[] = []) => ({
+/** The headers. Names that are `kept` need no value. `unless` says how else receivers can verify calls. */
+export const headers = (kept: string[] = [], unless: string[] = []) => ({
   headers: pairs('Header', 'header', {
     legend: 'Headers',
     hint:
-      'Sent with every delivery. Unless deliveries are signed, anyone who knows the URL can pretend to be us: send a ' +
-      'secret, and have your receiver refuse requests without it. Values are stored encrypted. To remove a header, ' +
-      'empty its name.',
+      `Sent with every delivery. ${capital([...unless, anyone].join(', '))}: send a secret, and have your receiver ` +
+      'refuse requests without it. Values are stored encrypted. To remove a header, empty its name.',
     kept,
   }),
 });
@@ -158,63 +105,5 @@ const Connections = ({ known, stored }: { known: Connection[]; stored: string[] 
         }
       />
     </>
-  );
-};
-
-type Pair = [name: string, value: string];
-type PairsProps = { legend: string; hint: Child; kept?: string[] };
-
-/** Names and values in rows, of which two are empty. The names of `kept` values need none. */
-function pairs(label: string, of: string, props: PairsProps): FormField<Pair[]> {
-  return {
-    draw: (name, stored = {}) => (
-      <Pairs {...{ name, label, of, stored: stored as object }} {...props} />
-    ),
-    read: (form) => sentPairs(form, of).filter(([name]) => name !== ''),
-    schema: v.array(v.tuple([v.string(), v.string()])),
-  };
-}
-
-/** What was sent in rows, without empty ones. */
-export const sentPairs = (sent: SentForm, of: string): Pair[] => {
-  const values = sent.values(`${of}Value`);
-  const rows = sent.values(`${of}Name`).map((name, row): Pair => [name.trim(), values[row] ?? '']);
-  return rows.filter(([name, value]) => name || value);
-};
-
-const Pairs = (props: PairsProps & { name: string; label: string; of: string; stored: object }) => {
-  const { name, label, of, stored, legend, hint, kept = [] } = props;
-  const sent = useContext(FilledForm);
-  const rows = sent ? sentPairs(sent, of) : Object.entries(stored);
-  const input = (part: 'Name' | 'Value', row: number, value: string, placeholder = `${part}`) => (
-    <input
-      class={part === 'Name' ? 'input' : 'input font-mono'}
-      name={of + part}
-      {...{ value, placeholder }}
-      aria-label={`${label} ${row + 1} ${part.toLowerCase()}`}
-      autocomplete="off"
-      spellcheck={false}
-    />
-  );
-  return (
-    <fieldset class="field" id={name} aria-describedby={`${name}-hint ${name}-error`}>
-      <legend class="legend mb-1">{legend}</legend>
-      <p class="hint" id={`${name}-hint`}>
-        {hint}
-      </p>
-      <div class="pairs">
-        <div class="pair pair-head" aria-hidden="true">
-          <span>Name</span>
-          <span>Value</span>
-        </div>
-        {[...rows, ['', ''], ['', '']].map(([is = '', value = ''], row) => (
-          <div class="pair">
-            {input('Name', row, is)}
-            {input('Value', row, value, value === '' && kept.includes(is) ? 'unchanged' : 'Value')}
-          </div>
-        ))}
-      </div>
-      <BelowControl name={name} />
-    </fieldset>
   );
 };

@@ -99,6 +99,13 @@ export const mapped = <T, U>(field: FormField<T>, as: (value: T) => U): FormFiel
   schema: v.pipe(field.schema, v.transform(as)),
 });
 
+/** Any of several numbers. */
+export const numbers = (field: FormField<string[]>): FormField<number[]> =>
+  mapped(field, (chosen) => chosen.map(Number));
+
+/** What is typed in a line, without space around it. */
+export const Trimmed = v.pipe(v.string(), v.trim());
+
 /** The controls of fields, with what is stored under their names: for `filters.risk` as `risk`. */
 export const drawn = (fields: Fields, stored: object | null = {}): Child[] =>
   Object.entries(fields).map(([name, { draw }]) =>
@@ -155,6 +162,14 @@ export const valuesIn = <F extends Fields>(fields: F, form: SentForm): Values<F>
   const sent = Object.fromEntries(each.map(([name, field]) => [name, field.read(form, name)]));
   return parse(schema, sent) as Values<F>; // as the schemas of these very fields have it
 };
+
+/** The values that are not empty, under their names: of `filters.risk` as `risk`. */
+export const filled = (values: { [name: string]: unknown }): { [name: string]: unknown } =>
+  Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) =>
+      String(value) === '' ? [] : [[name.split('.').at(-1) ?? name, value]],
+    ),
+  );
 
 type Place = Parameters<typeof submit>[3];
 
@@ -235,7 +250,7 @@ type Irrevocable = Pick<Head, 'title' | 'above'> & {
 export const confirmed = (describe: (c: Context) => Promise<Irrevocable>) => async (c: Context) => {
   const { text, typed, does, said, next, ...asked } = await describe(c);
   const fields = typed
-    ? { typed: line(`Type “${typed}” to confirm`, Typed, { autocomplete: 'off' }) }
+    ? { typed: line(`Type “${typed}” to confirm`, Trimmed, { autocomplete: 'off' }) }
     : {};
   return formPage(c, {
     ...asked,
@@ -249,5 +264,3 @@ export const confirmed = (describe: (c: Context) => Promise<Irrevocable>) => asy
     },
   });
 };
-
-const Typed = v.pipe(v.string(), v.trim());

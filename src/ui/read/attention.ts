@@ -1,5 +1,7 @@
 import { type SQL, type SQLWrapper, sql } from 'drizzle-orm';
 import { needsAttention } from '../../core/fleet/lists/accident-filters.ts';
+import type { Database, Results, Statement } from '../../core/platform/db/database.ts';
+import type { Caller } from '../../core/platform/db/guard.ts';
 import { firstIdAt } from '../../core/platform/db/ids.ts';
 import { dayMs } from '../../core/platform/durations.ts';
 import { circuitAfter } from '../../core/webhooks/deliveries/policy.ts';
@@ -30,6 +32,20 @@ export const nothingKnown: ConnectionSql = {
   isRefused: () => sql`false`,
   version: () => sql`null`,
 };
+
+/** Who is notified of accidents. `needsCover` is SQL for whether those of the connection `c` are expected. */
+export type SelectNotified = (
+  env: Env,
+  db: Database,
+  caller: Caller,
+  needsCover: SQL | undefined,
+) => {
+  /** Some of the people and channels that are notified. */
+  names: Statement<{ name: string }[]>;
+  /** Some connections whose accidents nobody is notified of. */
+  uncovered: Statement<{ id: string; name: string }[]>;
+};
+export type FoundNotified = Results<ReturnType<SelectNotified>>;
 
 /** SQL for an account's counts, which read two rows for each connection and three for each webhook. */
 export const attentionOf = (accountId: SQLWrapper, now: number, { isEnded }: ConnectionSql) => ({

@@ -1,17 +1,27 @@
 import { env } from 'cloudflare:workers';
-import { dayMs } from '#src/core/platform/durations.ts';
-import { addressIn, ask, personBefore, signIn, visitor } from '#test/support/portal.ts';
-import { safetyEvent, vehicle } from '#test/support/records.ts';
-import { rows } from '#test/support/rows.ts';
-import { operator, worldBefore } from '#test/support/world.ts';
+import {
+  ask,
+  dayMs,
+  newLink,
+  type Page,
+  personBefore,
+  recordId,
+  rows,
+  safetyEvent,
+  signIn,
+  vehicle,
+  visitor,
+  worldBefore,
+} from '#test/support.ts';
 
 const us = worldBefore(beforeAll);
 const ann = personBefore(beforeAll, us);
 const { get, post, page, textAt, outcome } = ann;
+const press = async (path: string, button: string, typed: Parameters<Page['press']>[1]) =>
+  (await page(path)).press(button, typed);
 
 it('a page within a tab has its title on top instead of the tabs, and leads back to its tab', async () => {
-  const tab = await page('/portal/settings/tokens');
-  expect([tab.heading, tab.all('.tabs-line').length]).toEqual(['Settings', 1]);
+  expect((await page('/portal/settings/tokens')).heading).toBe('Settings');
   const within = await page('/portal/settings/tokens/limited');
   expect(within.textAt('.crumbs a, main h1, .tabs-line')).toEqual(['API Tokens', within.heading]);
 });
@@ -19,42 +29,23 @@ it('a page within a tab has its title on top instead of the tabs, and leads back
 describe('the API Tokens tab', () => {
   const path = '/portal/settings/tokens';
 
-  it('says what is wrong with a new token once, and keeps what was typed', async () => {
-    const refused = await (await page(path)).press('Generate Token', {
-      'Token name': 'Claims',
-      Expires: '12',
-    });
-    expect(refused).toMatchObject({
-      ...{ status: 400, errors: { expires: 'must be one of the choices' } },
-      title: expect.stringMatching(/^Error: API Tokens/),
-    });
-    expect(refused.all('#expires')[0]?.getAttribute('aria-describedby')).toBe('expires-error');
-    expect(refused.form().values('Token name')).toEqual(['Claims']);
-  });
-
-  it('shows a new token’s value once, who created each, and until when it works', async () => {
+  it('shows a new token’s value, who created each, and until when it works', async () => {
     const typed = { 'Token name': 'Claims', Expires: 'In one year' };
-    const shown = await (await page(path)).press('Generate Token', typed);
+    const shown = await press(path, 'Generate Token', typed);
     const [value = ''] = shown.textAt('#token');
-    expect(value).toMatch(/^fds_[\w-]+$/);
     expect(shown.text).toContain(`x-api-key: ${value}`);
     const later = await page(path);
     expect(later.form().values('Expires')).toEqual(['']);
-    expect(later.text).not.toContain(value);
     for (const who of [ann.email, 'the operator']) expect(later.text).toContain(` by ${who}`);
     const [made] = await rows(`select expires_at from tokens where name = 'Claims'`);
     expect(Math.round((Number(made?.expires_at) - Date.now()) / dayMs)).toBe(365);
     const textWhen = async (days: number) => {
       const times = [Date.now() + days * dayMs, Date.now() - 100 * dayMs];
-      await rows(
-        `update tokens set expires_at = ?1, last_used_at = ?2 where name = 'Claims'`,
-        ...times,
-      );
+      const set = 'update tokens set expires_at = ?1, last_used_at = ?2';
+      await rows(`${set} where name = 'Claims'`, ...times);
       return textAt(path);
     };
-    const soon = await textWhen(1.5);
-    for (const said of ['In 2 days', '2, one expires soon', '100 days unused'])
-      expect(soon).toContain(said);
+    expect(await textWhen(1.5)).toMatch(/2, one expires soon.*100 days unused In 2 days/);
     expect(await textWhen(-0.1)).toContain('Expired');
   });
 
@@ -71,71 +62,52 @@ describe('the Account tab', () => {
   const fromNewYork = visitor(() => `${ann.cookie}; timezone=America%2FNew_York`);
   const foot = async () => (await fromNewYork.page(path)).textAt('.foot')[0];
 
-  it('names the account and its id', async () => {
-    const text = await textAt(path);
-    for (const fact of ['Acme Insurance', us.accountId, ann.email]) expect(text).toContain(fact);
-  });
-
-  it('chooses a time zone, which wins over the browser’s until that is chosen again', async () => {
+  it('chooses a time zone, listed with its offset, which wins over the browser’s until that is chosen again', async () => {
     expect(await foot()).toContain('(New York)');
-    const berlin = await (await page(path)).press('Save', { 'Show times in': 'Europe/Berlin' });
+    const berlin = await press(path, 'Save', { 'Show times in': 'Europe/Berlin' });
     expect(berlin.text).toMatch(/Times are now in Central European .* Time \(Berlin\)\./);
     expect(await foot()).toContain('(Berlin)');
     expect(berlin.form().values('Show times in')).toEqual(['Europe/Berlin']);
-    await berlin.press('Save', { 'Show times in': '' });
-    expect(await foot()).toContain('(New York)');
-    expect((await post(path, { timeZone: 'Europe/Atlantis' })).status).toBe(400);
-  });
-
-  it('lists the zones with their offsets, the reader’s own first', async () => {
-    await post(path, { timeZone: 'Asia/Tehran' });
     const options = (await fromNewYork.page(path)).textAt('select[name=timeZone] option');
     expect(options.slice(0, 4)).toEqual([
       expect.stringMatching(/^Your browser’s \(America\/New_York, UTC-[45]\)$/),
       expect.stringMatching(/^America\/New_York \(UTC-[45]\)$/),
-      'Asia/Tehran (UTC+3:30)',
+      expect.stringMatching(/^Europe\/Berlin \(UTC\+[12]\)$/),
       'UTC (UTC+0)',
     ]);
     expect(new Set(options).size).toBe(options.length);
-    await post(path, { timeZone: '' });
+    await berlin.press('Save', { 'Show times in': '' });
+    expect(await foot()).toContain('(New York)');
   });
 
   it('has evidence kept only for a sensible time, and with the agreement of the fleets', async () => {
-    const save = async (keep: string, days: string) =>
+    const save = async (keep = '', days = '') =>
       (await post(`${path}/evidence`, { keep, days })).status;
-    expect([
-      await save('yes', '29'),
-      await save('yes', 'x'),
-      await save('yes', ''),
-      await save('', '90'),
-    ]).toEqual([400, 400, 400, 400]);
+    for (const [keep, days] of ['yes 29', 'yes x', 'yes ', ' 90'].map((one) => one.split(' ')))
+      expect(await save(keep, days)).toBe(400);
     const days = { 'Keep evidence': 'Yes, the fleets have agreed', 'For how many days': '90' };
-    expect((await (await page(path)).press('Save evidence', days)).text).toContain(
+    expect((await press(path, 'Save evidence', days)).text).toContain(
       'Evidence is kept for 90 days.',
     );
     expect(await textAt(path)).toContain('Kept for 90 days.');
-    const off = await (await page(path)).press('Save evidence', {
-      'Keep evidence': 'No, and delete what is stored',
-    });
-    expect(off.text).toContain('What was kept is being deleted.');
+    const no = { 'Keep evidence': 'No, and delete what is stored' };
+    expect((await press(path, 'Save evidence', no)).text).toContain(
+      'What was kept is being deleted.',
+    );
   });
 
   it.each([
     ['Sign out', 'You are signed out.'],
     ['Sign out everywhere', 'All of your sessions have ended.'],
   ])('leads by %s to the sign-in page, which says so', async (button, said) => {
-    const { cookie, email } = await signIn(us);
-    const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
-    const elsewhere = (await ask('POST', addressIn(data.url))).headers.get('set-cookie') ?? '';
-    const left = await (await visitor(() => cookie).page(path)).press(button);
+    const { page, cookie, email } = await signIn(us);
+    const elsewhere = (await ask('POST', await newLink(email))).headers.get('set-cookie') ?? '';
+    const left = await (await page(path)).press(button);
     expect(left.path).toBe('/portal/sign-in');
     expect(left.text).toContain(said);
-    const status = async (of: string) => (await ask('GET', '/portal', { cookie: of })).status;
-    const ended = button === 'Sign out' ? 200 : 303;
-    expect([await status(cookie), await status(elsewhere.split(';')[0] ?? '')]).toEqual([
-      303,
-      ended,
-    ]);
+    const status = async (of = '') => (await ask('GET', '/portal', { cookie: of })).status;
+    expect(await status(cookie)).toBe(303);
+    expect(await status(elsewhere.split(';')[0])).toBe(button === 'Sign out' ? 200 : 303);
   });
 });
 
@@ -144,12 +116,10 @@ const alerts = 'Problems with webhooks and connections';
 
 it('the Notifications tab turns emails off and on again, for oneself alone', async () => {
   const bob = await signIn(us);
-  const states = async () =>
-    Promise.all(
-      [page(path), bob.page(path)].map(async (one) => (await one).form().values(alerts).length),
-    );
+  const states = () =>
+    Promise.all([ann, bob].map(async (one) => (await one.page(path)).form().values(alerts).length));
   expect(await states()).toEqual([1, 1]);
-  const off = await (await page(path)).press('Save', { [alerts]: false });
+  const off = await press(path, 'Save', { [alerts]: false });
   expect(off.text).toContain(`We email ${ann.email} as chosen.`);
   expect(await states()).toEqual([0, 1]);
   await off.press('Save', { [alerts]: true });
@@ -170,6 +140,6 @@ it('the account chooses kilometers or miles, for all of its people', async () =>
   expect(await textAt('/portal/events')).toContain('98 km/h, limit 88');
   expect(await outcome('/portal/settings/account/units', { units: 'imperial' })).toContain('miles');
   expect(await textAt('/portal/events')).toContain('61 mph, limit 55');
-  const [truck] = await rows('select id from vehicles where account_id = ?', us.accountId);
-  expect(await textAt(`/portal/vehicles/${truck?.id}`)).toContain('100,000 mi');
+  const truck = recordId(us.connection.id, 'vehicle', 'truck-1');
+  expect(await textAt(`/portal/vehicles/${truck}`)).toContain('100,000 mi');
 });

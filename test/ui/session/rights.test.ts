@@ -1,27 +1,37 @@
 import { env } from 'cloudflare:workers';
-import { through } from '#src/core/platform/db/through.ts';
+import { operatorIn } from '#src/core/accounts/accounts.ts';
 import { may, type Role, roles } from '#src/core/platform/roles.ts';
 import { listPortalUsers } from '#src/people/people.ts';
 import { roleOf } from '#src/portal/routes.ts';
-import { pageIn } from '#test/support/page.ts';
-import { ask, contentOf, type Person, signIn } from '#test/support/portal.ts';
-import { personalPages, personalRoutes, portalAccount } from '#test/support/portal-account.ts';
-import { rows } from '#test/support/rows.ts';
-import { operator, type World, world } from '#test/support/world.ts';
+import {
+  personalPages,
+  personalRoutes,
+  portalAccountBefore,
+} from '#test/support/portal-account.ts';
+import {
+  ask,
+  contentOf,
+  invalid,
+  operator,
+  type Person,
+  pageIn,
+  rows,
+  signIn,
+  through,
+  type World,
+  world,
+} from '#test/support.ts';
 
 /** What people who are signed in can reach, by its pattern within the portal. */
 const routes = personalRoutes.map((route) =>
   route.replace(/\/portal(?=(\/?))/, (_, slash) => (slash ? '' : '/')),
 );
 
-let ours: Awaited<ReturnType<typeof portalAccount>>;
-let us: World;
+const ours = portalAccountBefore(beforeAll);
 /** Somebody of each role. */
 const cookies = {} as Record<Role, string>; // filled in before all tests
 beforeAll(async () => {
-  ours = await portalAccount();
-  ({ us } = ours);
-  for (const role of roles) cookies[role] = (await signIn(us, role)).cookie;
+  for (const role of roles) cookies[role] = (await signIn(ours.us, role)).cookie;
 });
 
 /** A route with ids that nothing has: whoever may go there is told that there is nothing. */
@@ -31,28 +41,25 @@ const aimed = (route: string) => {
 };
 
 /** The role that the pages take an address to need. */
-const roleAt = (method: string, address: string): Role => roleOf(method, address) ?? 'viewer';
-const roleFor = (route: string): Role => {
+const roleAt = (method: string, address: string) => roleOf(method, address) ?? 'viewer';
+const roleFor = (route: string) => {
   const { method, path } = aimed(route);
   return roleAt(method, `${path}?a=b#c`);
 };
 
 // Before the next, which uses up what an account may do in a minute.
 it.each(roles)('people who may not do something see no button for it: a %s', async (role) => {
-  const { get } = await signIn(us, role);
+  const { get } = await signIn(ours.us, role);
   for (const path of personalPages.filter((path) => may(role, roleAt('GET', path)))) {
     const reply = await get(ours.at(path));
     expect([200, 303], path).toContain(reply.status);
     const { all, links } = pageIn(await contentOf(reply));
     const forms = all('main form[method=post]').map((form) => form.getAttribute('action') ?? path);
-    expect(
-      links().filter((to) => !may(role, roleAt('GET', to))),
-      path,
-    ).toEqual([]);
-    expect(
-      forms.filter((to) => !may(role, roleAt('POST', to))),
-      path,
-    ).toEqual([]);
+    const barred = [
+      ...links().filter((to) => !may(role, roleAt('GET', to))),
+      ...forms.filter((to) => !may(role, roleAt('POST', to))),
+    ];
+    expect(barred, path).toEqual([]);
   }
 });
 
@@ -68,7 +75,9 @@ describe('each route of the portal', () => {
   it.each(routes.flatMap((route) => roles.map((role) => [role, route] as const)))(
     'lets a %s in only if it says so, and its links too: %s',
     async (role, route) => {
-      const cookie = route.includes('sign-out') ? (await signIn(us, role)).cookie : cookies[role];
+      const cookie = route.includes('sign-out')
+        ? (await signIn(ours.us, role)).cookie
+        : cookies[role];
       const { method, path } = aimed(route);
       const reply = await ask(method, path, { cookie });
       const allowed = may(role, roleFor(route));
@@ -102,8 +111,8 @@ describe('each route of the portal', () => {
 
 /** The people of an account by their address, with their roles. */
 async function peopleOf({ accountId }: World) {
-  const { items } = await listPortalUsers(env, { operator: true, accountId }, { limit: 100 });
-  return new Map(items.map(({ id, email, role }) => [email, { id, role }]));
+  const { items } = await listPortalUsers(env, operatorIn(accountId), { limit: 100 });
+  return new Map(items.map((person) => [person.email, person]));
 }
 
 const give = async (them: World, by: Person, to: Person, role: string) => {
@@ -118,17 +127,16 @@ it('roles: the first person of an account is an admin, the next as asked for', a
   const path = `/operator/accounts/${them.accountId}/users`;
   const add = (email: string, role?: string) =>
     operator.post<{ role: Role }>(path, { email, role });
-  for (const [email, asked, given] of [
-    ['first@example.com', 'viewer', 'admin'],
-    ['second@example.com', 'viewer', 'viewer'],
-    ['second@example.com', 'member', 'member'], // still pending
-    ['third@example.com', undefined, 'admin'],
+  for (const [name, asked, given] of [
+    ['first', 'viewer', 'admin'],
+    ['second', 'viewer', 'viewer'],
+    ['second', 'member', 'member'], // still pending
+    ['third', undefined, 'admin'],
   ] as const)
-    expect((await add(email, asked)).data.role).toBe(given);
-  expect(await add('x@example.com', 'boss')).toMatchObject({
-    status: 400,
-    message: 'role must be admin, member or viewer',
-  });
+    expect((await add(`${name}@example.com`, asked)).data.role).toBe(given);
+  expect(await add('x@example.com', 'boss')).toMatchObject(
+    invalid('role must be admin, member or viewer', 'role'),
+  );
 });
 
 it('roles are chosen with an invitation, and changed at once by an admin', async () => {
@@ -141,10 +149,6 @@ it('roles are chosen with an invitation, and changed at once by an admin', async
   expect(await form()).toBe(403);
   expect((await give(them, ann, bob, 'member')).status).toBe(303);
   expect(await form()).toBe(200);
-  const of = ['changed', them.accountId];
-  expect(
-    await rows('select fields from audit_log where action = ?1 and account_id = ?2', ...of),
-  ).toEqual([{ fields: '["role: member"]' }]);
   expect((await give(them, ann, bob, 'boss')).status).toBe(400);
 });
 

@@ -1,6 +1,5 @@
 import { exports } from 'cloudflare:workers';
-import { origin, personBefore } from '#test/support/portal.ts';
-import { as, worldBefore } from '#test/support/world.ts';
+import { as, origin, personBefore, worldBefore } from '#test/support.ts';
 
 const us = worldBefore(beforeAll);
 const ann = personBefore(beforeAll, us);
@@ -8,7 +7,9 @@ const ann = personBefore(beforeAll, us);
 const post = (headers: Record<string, string>) =>
   exports.default.fetch(
     new Request(`${origin}/portal/settings/tokens`, {
-      ...{ method: 'POST', redirect: 'manual', headers: { cookie: ann.cookie, ...headers } },
+      method: 'POST',
+      redirect: 'manual',
+      headers: { cookie: ann.cookie, ...headers },
       body: new Blob(['name=ours&access=&expires=']),
     }),
   );
@@ -26,15 +27,10 @@ it.each<Record<string, string>>([
   { origin, 'sec-fetch-site': 'cross-site' },
   { ...foreign, 'sec-fetch-site': 'same-origin' },
 ])('a form is refused when it comes with %o, whatever type it says it has', async (headers) => {
-  for (const type of [
-    {},
-    ...[form, 'text/plain', 'application/json'].map((one) => ({ 'content-type': one })),
-  ]) {
-    const reply = await post({ ...headers, ...type });
-    expect([reply.status, await reply.text()]).toEqual([
-      403,
-      expect.stringContaining('Form refused'),
-    ]);
+  for (const type of [undefined, form, 'text/plain', 'application/json']) {
+    const reply = await post({ ...headers, ...(type && { 'content-type': type }) });
+    expect(reply.status).toBe(403);
+    expect(await reply.text()).toContain('Form refused');
   }
 });
 

@@ -10,6 +10,8 @@ import { extra as evidence } from './extras/evidence/extra.ts';
 import { extra as exports } from './extras/exports/extra.ts';
 import { extra as externalIds } from './extras/external-ids/extra.ts';
 import type { Extra } from './extras/extra.ts';
+import { extra as filters } from './extras/filters/extra.ts';
+import { extra as oauth } from './extras/oauth/extra.ts';
 import { extra as providers } from './extras/providers/extra.ts';
 import { extra as replicas } from './extras/replicas/extra.ts';
 import { extra as search } from './extras/search/extra.ts';
@@ -28,7 +30,9 @@ export const extras: { [name: string]: Extra } = {
   exports,
   evidence,
   changes,
+  filters,
   signing,
+  oauth,
   deliveryLog,
   dryRuns,
   externalIds,

@@ -33,7 +33,7 @@ export type Extra = {
   ) => Reader | undefined;
   /** What else a call of a connector does. */
   ingest?: BesidesCall;
-  /** Handlers of messages of the queue, by the property that such a message has, each of its value. */
+  /** Handlers of messages of the queue, by the property that such a message has, each of its value, with what bounds it. */
   messages?: { [property: string]: (env: Env, value: never) => Promise<void> };
   /** What the cron does itself each minute. */
   starters?: Starters;
@@ -69,6 +69,11 @@ export type Extra = {
     caller: Caller,
     input: NewConnection,
   ) => Promise<(Connection & { warning: string | null }) | undefined>;
+  /** The fields that it adds to accounts as operators see them: usual ones, and others by the accounts' ids. */
+  accountFields?: {
+    usual: object;
+    find: (env: Env, ids: string[]) => Promise<Map<string, object>>;
+  };
   /** Does its part of what an operator changes of an account. */
   changeAccount?: (env: Env, caller: Caller, change: object) => Promise<void>;
   /** Statements that go with adding a person, and with changing or removing one. */
@@ -100,7 +105,7 @@ export type Extra = {
 /** What the extras declare of one thing, those that have it. */
 export type Declared = <Part extends keyof Extra>(part: Part) => NonNullable<Extra[Part]>[];
 
-export type StatementsOf = (db: Database, id: string) => Statements;
+type StatementsOf = (db: Database, id: string) => Statements;
 
 /** Steps of a deletion: before and after the core's of the rows, records or references. They have the extra's name. */
 type Steps = { before?: Step; after?: Step };

@@ -33,7 +33,7 @@ export const selectNews = (db: Database, notifications: NewNotification[], ctes?
     where ${isNew(EVENT)}`);
 
 /** A webhook that subscribes; `covered` are the connections among those of the news' vehicles, as JSON. */
-export type Subscriber = {
+type Subscriber = {
   id: string;
   name: string | null;
   options: StoredOptions;

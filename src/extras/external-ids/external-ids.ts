@@ -1,9 +1,10 @@
-import { and, eq, notExists, sql } from 'drizzle-orm';
+import { and, eq, exists, notExists, sql } from 'drizzle-orm';
 import { audit } from '../../core/accounts/audit/write.ts';
 import { savingExternalId } from '../../core/fleet/connections.ts';
-import { findItem } from '../../core/fleet/find.ts';
+import { findItem, notFound } from '../../core/fleet/find.ts';
 import { vehicles as vehicleRecords } from '../../core/fleet/lists/vehicles.ts';
-import { ifChanged, recordChange } from '../../core/fleet/record-changes.ts';
+import { recordChange } from '../../core/fleet/record-changes.ts';
+import { refuseUnless } from '../../core/platform/db/database.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
 import { vehicles } from '../../core/platform/db/schema/fleet.ts';
@@ -19,11 +20,8 @@ export async function setVehicleExternalId(
   const vehicle = await findItem(env, caller, vehicleRecords.list, id);
   if (!vehicle) return undefined;
   const source = { accountId, connectionId: vehicle.connectionId, now: Date.now() };
-  const differs = and(
-    eq(vehicles.id, id),
-    eq(vehicles.accountId, accountId),
-    sql`${vehicles.externalId} is not ${externalId}`,
-  );
+  const own = and(eq(vehicles.id, id), eq(vehicles.accountId, accountId));
+  const differs = and(own, sql`${vehicles.externalId} is not ${externalId}`);
   const has = and(eq(vehicles.accountId, accountId), sql`${vehicles.externalId} = ${externalId}`);
   await savingExternalId('vehicle', () =>
     asCaller(env, caller, (db) => {
@@ -35,6 +33,11 @@ export async function setVehicleExternalId(
         );
       const changed = db.select({ id: vehicles.connectionId }).from(vehicles).where(differs);
       return [
+        refuseUnless(
+          db,
+          exists(db.select({ id: vehicles.id }).from(vehicles).where(own)),
+          notFound(vehicleRecords.list).failure,
+        ),
         audit(db, caller, 'changed', 'connections', eq(connections.id, changed), [
           'externalId of a vehicle',
         ]),
@@ -44,7 +47,13 @@ export async function setVehicleExternalId(
           .set({ externalId: null })
           .where(and(has, notExists(owner))),
         db.update(vehicles).set({ externalId, updatedAt: source.now }).where(differs),
-        recordChange(db, source, 'changed', 'vehicle', ifChanged(id)),
+        recordChange(
+          db,
+          source,
+          'changed',
+          'vehicle',
+          sql`(select ${id} as id where changes() > 0)`,
+        ),
       ];
     }),
   );

@@ -6,14 +6,14 @@ import { type Database, transaction } from '../../core/platform/db/database.ts';
 import { accounts, connections } from '../../core/platform/db/schema/accounts.ts';
 import { drivers, vehicles } from '../../core/platform/db/schema/fleet.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
-import { likest } from '../../core/platform/fields.ts';
+import { likest } from '../../core/platform/nearest.ts';
 import { names } from './tables.ts';
 
 /** What is looked for: the name of a vehicle or driver, a plate, a VIN or an id, perhaps of one account. */
 export type Wanted = { kind: 'vehicle' | 'driver'; text: string; accountId?: string | undefined };
 
-export const maxMeant = 20;
-export const maxLike = 5;
+const maxMeant = 20;
+const maxLike = 5;
 /** How many names of each beginning are compared. */
 const maxCompared = 300;
 

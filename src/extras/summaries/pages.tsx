@@ -1,9 +1,9 @@
 import { Hono } from 'hono';
-import { type App, by, type Context, orNotFound } from '../../core/platform/http/context.ts';
+import { type App, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import type { Pages } from '../../ui/added.ts';
 import { PostForm, Submit } from '../../ui/buttons.tsx';
 import { page, timeZoneOf } from '../../ui/layout.tsx';
-import { isOffKey, setSummary, summaryHour, turnSummaryOff } from './summaries.ts';
+import { chooseSummary, isOffKey, summaryHour, turnSummaryOff } from './summaries.ts';
 
 /**
  * Turns off somebody's daily summary by the link in it, without a session. A program that opens links turns nothing off;
@@ -40,7 +40,7 @@ export const pages: Pages = {
     label: 'A summary each morning',
     note: `At ${summaryHour}:00 in your time zone: accidents that need attention, yesterday's safety events by risk, the drivers with the most, and connections without data.`,
     isChosen: ({ summaryDueAt }) => summaryDueAt !== null,
-    choose: (c, isChosen) =>
-      setSummary(...by(c), c.get('session').user.id, isChosen ? timeZoneOf(c) : null),
+    choose: (c, isChosen) => (db) =>
+      chooseSummary(db, c.get('caller'), c.get('session').user.id, isChosen ? timeZoneOf(c) : null),
   },
 };

@@ -3,7 +3,7 @@ import { needsAttention } from '../../core/fleet/lists/accident-filters.ts';
 import { type Database, transaction } from '../../core/platform/db/database.ts';
 import { connections } from '../../core/platform/db/schema/accounts.ts';
 import { quarterMs } from '../../core/platform/durations.ts';
-import { isWithdrawn } from '../providers/connect.ts';
+import { isWithdrawn } from '../providers/connected.ts';
 import { type Span, selectAffected, selectDays } from '../trends/read.ts';
 import { recountLive } from '../trends/recount.ts';
 import { daysUntil } from './zone.ts';

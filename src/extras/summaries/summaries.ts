@@ -2,14 +2,14 @@ import { and, eq, isNotNull, lte, type SQL, sql } from 'drizzle-orm';
 import { config, originOf } from '../../core/platform/config.ts';
 import { checksum, hasChecksum } from '../../core/platform/crypto.ts';
 import { type Database, transaction } from '../../core/platform/db/database.ts';
-import { asCaller, type Caller, ofActiveAccount } from '../../core/platform/db/guard.ts';
+import { type Caller, ofActiveAccount } from '../../core/platform/db/guard.ts';
 import { accounts } from '../../core/platform/db/schema/accounts.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { hourMs } from '../../core/platform/durations.ts';
 import { inSteps, newBudget } from '../../core/platform/jobs/budget.ts';
 import { fault } from '../../core/platform/log.ts';
 import { renderMail } from '../../people/mail/render.ts';
-import { MailError, sendMail } from '../../people/mail/send.ts';
+import { sendMail, whyNotSent } from '../../people/mail/send.ts';
 import { setSummaryDue } from '../../people/people.ts';
 import { portalUsers } from '../../people/tables.ts';
 import { readSummary } from './read.ts';
@@ -23,23 +23,16 @@ export const summaryHour = 7;
 const peoplePerStep = 20;
 const retryMs = hourMs;
 
-/** Turns a person's daily summary on, in a zone unless they choose one, or off. */
-export async function setSummary(
-  env: Env,
-  caller: Caller,
+/** The statement that turns a person's daily summary on, in a zone unless they choose one, or off. */
+export function chooseSummary(
+  db: Database,
+  { accountId }: Caller,
   userId: string,
   zone: string | null,
-): Promise<void> {
+) {
   const due = zone && nextAt(zone, summaryHour, Date.now());
-  const own = and(eq(portalUsers.id, userId), eq(portalUsers.accountId, caller.accountId));
-  await asCaller(
-    env,
-    caller,
-    (db) => setSummaryDue(db, { summaryDueAt: due || null, summaryZone: zone }, own),
-    {
-      repeatable: true,
-    },
-  );
+  const own = and(eq(portalUsers.id, userId), eq(portalUsers.accountId, accountId));
+  return setSummaryDue(db, { summaryDueAt: due || null, summaryZone: zone }, own);
 }
 
 /** SQL for whether `sendSummaries` has work. */
@@ -103,8 +96,8 @@ async function sendTo(env: Env, db: Database, person: Person, now: number): Prom
       },
     });
   } catch (error) {
-    const code = error instanceof MailError ? error.code : null;
-    fault('error', 'A summary could not be sent', { accountId, code });
+    const { code, ours } = whyNotSent(error);
+    fault('error', 'A summary could not be sent', { accountId, code }, ours);
     const again = { summaryDueAt: Math.min(next, now + retryMs) };
     const isOn = and(eq(portalUsers.id, id), isNotNull(portalUsers.summaryDueAt));
     await transaction(db, setSummaryDue(db, again, isOn));

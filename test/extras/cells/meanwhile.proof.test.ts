@@ -1,3 +1,4 @@
+// @module-tag proof
 // More than 15 s: a move is cancelled after ever more calls.
 import { env } from 'cloudflare:workers';
 import { partHeader } from '#src/core/platform/cells.ts';
@@ -10,6 +11,25 @@ import { encodePart, type Move } from '#src/extras/cells/operator/part.ts';
 import { connectorOf } from '#src/extras/providers/registry.ts';
 import { continueDeletions } from '#src/operator/deletion/run.ts';
 import { jobs } from '#src/operator/jobs.ts';
+import { rowsOf } from '#test/support/account-rows.ts';
+import { fullAccount } from '#test/support/full-account.ts';
+import {
+  addRow,
+  as,
+  ask,
+  call,
+  changeAccount,
+  invalid,
+  newLink,
+  ownRows,
+  receiver,
+  register,
+  rows,
+  signIn,
+  vehicle,
+  type World,
+  world,
+} from '#test/support.ts';
 import {
   allRows,
   cell,
@@ -20,25 +40,18 @@ import {
   prepareCells,
   removeLeft,
   rowsIn,
+  there,
   workOn,
-} from '#test/extras/cells/support.ts';
-import { fullAccount } from '#test/support/full-account.ts';
-import { addressIn, ask, signIn } from '#test/support/portal.ts';
-import { receiver } from '#test/support/receiver.ts';
-import { vehicle } from '#test/support/records.ts';
-import { addRows, rowsOf } from '#test/support/rows.ts';
-import { as, call, operator, register, world } from '#test/support/world.ts';
+} from './support.ts';
 
 beforeAll(prepareCells);
-
-const there = ['main', 'eu'];
 
 /** Makes so many calls of a move; then the router is killed. */
 const workFor = (accountId: string, calls: number, cancel = false) =>
   workOn(accountId, there, { killedAt: calls, cancel }).catch(() => undefined);
 
 /** Works on a move until it copies, or has copied all rows. */
-async function workUntilCopying(accountId: string, { all = false } = {}): Promise<void> {
+async function workUntilCopying(accountId: string, all = false) {
   for (let calls = 0; calls < 500; calls++) {
     await workFor(accountId, 3);
     const move = await moveOf(accountId);
@@ -53,24 +66,30 @@ const moveOf = async (accountId: string) =>
 
 const stateOf = async (accountId: string) => (await moveOf(accountId))?.state;
 
+/** An account at work, of which all rows are copied but for its drivers. */
+async function withLackingCopy() {
+  const us = await fullAccount();
+  await workUntilCopying(us.accountId, true);
+  await rowsIn('eu', 'delete from drivers where account_id = ?1', us.accountId);
+  return us;
+}
+
+/** Whether a cell takes records of the account, as it does unless it moves. */
+const takes = async (us: World) => (await us.send(vehicle())).status;
+
 it('while an account moves, no job or message works on it in either cell', async () => {
   const us = await fullAccount();
   const hooks = receiver();
-  const [webhook] = await rowsIn(
-    'main',
-    'select id from webhooks where account_id = ?1',
-    us.accountId,
-  );
+  const [webhook] = await ownRows(us, 'webhooks');
   const webhookId = String(webhook?.id);
   for (const due of [
-    'update alert_messages set due_at = 1 where account_id = ?1',
-    'update exports set next_at = 1 where account_id = ?1',
-    'update pulls set due_at = 1 where account_id = ?1',
-    'update event_counting set counted_to = 1 where account_id = ?1',
+    'alert_messages set due_at',
+    'exports set next_at',
+    'pulls set due_at',
+    'event_counting set counted_to',
   ])
-    await rowsIn('main', due, us.accountId);
-  await rowsIn(
-    'main',
+    await rows(`update ${due} = 1 where account_id = ?1`, us.accountId);
+  await rows(
     `insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
      select webhook_id, 'due', account_id, event_id, level, 'pending', 1
      from deliveries where webhook_id = ?1 limit 1`,
@@ -87,11 +106,9 @@ it('while an account moves, no job or message works on it in either cell', async
       await handle(bindings, wake);
       for (const name of Object.keys(jobs)) await runJob(bindings, jobs, name);
     }
+    const now = await allRows('main', us.accountId);
     if ((await stateOf(us.accountId)) !== undefined)
-      expect({ ...(await allRows('main', us.accountId)), ...pruned }).toEqual({
-        ...before,
-        ...pruned,
-      });
+      expect({ ...now, ...pruned }).toEqual({ ...before, ...pruned });
     await workFor(us.accountId, 24);
   }
   expect(hooks.got).toEqual([]);
@@ -102,7 +119,7 @@ it('while an account moves, no job or message works on it in either cell', async
 
 it('while an account moves, that can be cancelled, and leaves nothing', async () => {
   const us = await fullAccount();
-  const rows = await allRows('main', us.accountId);
+  const before = await allRows('main', us.accountId);
   let steps = 1;
   for (; ; steps += env.FULL_PROOF ? 2 : 30) {
     await workFor(us.accountId, 3);
@@ -116,91 +133,76 @@ it('while an account moves, that can be cancelled, and leaves nothing', async ()
     const { accounts: _, ...copied } = await rowsOf(us.accountId, cell('eu').DB);
     expect(Object.keys(copied).filter((table) => copied[table]?.length)).toEqual([]);
     expect(await filesIn('eu', us.accountId)).toEqual([]);
-    expect(await allRows('main', us.accountId)).toEqual(rows);
+    expect(await allRows('main', us.accountId)).toEqual(before);
   }
   expect(steps).toBeGreaterThan(90);
   await moveTo(us.accountId, there);
-  expect(await allRows('eu', us.accountId)).toEqual(rows);
+  expect(await allRows('eu', us.accountId)).toEqual(before);
   await removeLeft('main');
 });
 
 it('while an account moves, a row that is missing in its copy cancels it', async () => {
-  const us = await fullAccount();
-  await workUntilCopying(us.accountId, { all: true });
-  await rowsIn('eu', 'delete from drivers where account_id = ?1', us.accountId);
+  const us = await withLackingCopy();
   await expect(moveTo(us.accountId, there)).rejects.toThrow('The copy of drivers differs');
-  expect(await stateOf(us.accountId)).toBe('none');
-  expect((await us.send(vehicle())).status).toBe(200);
+  expect([await stateOf(us.accountId), await takes(us)]).toEqual(['none', 200]);
   await removeLeft('eu');
 });
 
 it('a refused switch is final, also if nobody hears of it', async () => {
-  const us = await fullAccount();
-  await workUntilCopying(us.accountId, { all: true });
-  await rowsIn('eu', 'delete from drivers where account_id = ?1', us.accountId);
+  const us = await withLackingCopy();
   while ((await stateOf(us.accountId)) === 'copying') await workFor(us.accountId, 3);
   expect(await stateOf(us.accountId)).toBe('switching');
   await workFor(us.accountId, 2);
   await expect(moveTo(us.accountId, there)).rejects.toThrow('The copy was deleted. Begin again.');
-  expect(await stateOf(us.accountId)).toBe('none');
-  expect((await us.send(vehicle())).status).toBe(200);
+  expect([await stateOf(us.accountId), await takes(us)]).toEqual(['none', 200]);
   await removeLeft('eu');
 });
 
 it('two operators who move an account at once move it once', async () => {
   const us = await fullAccount();
-  const rows = await allRows('main', us.accountId);
+  const before = await allRows('main', us.accountId);
   await Promise.all([moveTo(us.accountId, there), moveTo(us.accountId, there)]);
-  expect(await allRows('eu', us.accountId)).toEqual(rows);
+  expect(await allRows('eu', us.accountId)).toEqual(before);
   await removeLeft('main');
 });
 
 it('what is sent late is refused, after a cancelled move and a done one', async () => {
   const us = await world();
   await workUntilCopying(us.accountId);
-  const [{ move } = {}] = await rowsIn(
-    'main',
-    'select move from moves where account_id = ?1',
-    us.accountId,
-  );
-  const now: Move = JSON.parse(String(move));
+  const [row] = await ownRows(us, 'moves');
+  const now: Move = JSON.parse(String(row?.move));
+  const path = `/accounts/${us.accountId}/move`;
   const send = ({ table = 'vehicles', ...changed }: Partial<Move> & { table?: string } = {}) => {
     const late: Move = { ...now, ...changed };
     const headers = { [partHeader]: encodePart({ from: 'main', now: late, next: late }) };
     return operate('eu', 'PUT', path, { table, rows: [{ id: 'x' }] }, headers);
   };
-  const path = `/accounts/${us.accountId}/move`;
   expect((await send({ id: crypto.randomUUID() })).status).toBe(503);
-  expect(await send({ table: 'accounts' })).toMatchObject({
-    status: 400,
-    message: expect.stringContaining('Deploy both alike'),
-  });
+  const unlike = await send({ table: 'accounts' });
+  expect(unlike).toMatchObject(invalid(expect.stringContaining('Deploy both alike')));
   await moveTo(us.accountId, there, true);
   expect((await send()).status).toBe(503);
   await removeLeft('eu');
   await moveTo(us.accountId, there);
   expect((await send()).status).toBe(503);
-  expect((await workOn(us.accountId, ['eu', 'eu'])).data).toMatchObject({
-    state: 'done',
-    to: 'eu',
-  });
+  const done = { state: 'done', to: 'eu' };
+  expect((await workOn(us.accountId, ['eu', 'eu'])).data).toMatchObject(done);
   expect((await send({ state: 'switching' })).status).toBe(200);
-  expect(await rowsIn('eu', 'select 1 from vehicles where account_id = ?1', us.accountId)).toEqual(
-    [],
-  );
+  const found = 'select 1 from vehicles where account_id = ?1';
+  expect(await rowsIn('eu', found, us.accountId)).toEqual([]);
 });
 
 it('a provider’s webhook makes no pull due during a move, and then goes elsewhere', async () => {
-  const us = await world({ providers: ['samsara'] });
+  const us = await world('samsara');
   const { id } = us.connection;
-  const sealed = await seal(env, id, { secret: 'c2VjcmV0c2VjcmV0' });
-  await rowsIn(
-    'main',
-    `insert into pulls (connection_id, account_id, secrets, webhook_secret, credential_hash, base_url, organisation,
-       organisation_id, history_days, connected_at, due_at)
-     values (?1, ?2, '{}', ?3, ?1, 'https://x.example.com', 'Acme', 'Acme', 1, 1, 9e15)`,
-    ...[id, us.accountId, JSON.stringify(sealed)],
-  );
+  const webhook_secret = JSON.stringify(await seal(env, id, { secret: 'c2VjcmV0c2VjcmV0' }));
+  await addRow('pulls', {
+    connection_id: id,
+    account_id: us.accountId,
+    secrets: '{}',
+    webhook_secret,
+    due_at: 9e15,
+  });
   const webhook = connectorOf('samsara')?.webhook;
   if (webhook) vi.spyOn(webhook, 'isSigned').mockResolvedValue(true);
   const callAsProvider = async () => {
@@ -209,9 +211,7 @@ it('a provider’s webhook makes no pull due during a move, and then goes elsewh
   };
   await workUntilCopying(us.accountId);
   expect(await callAsProvider()).toEqual([200, null]);
-  expect(await rowsIn('main', 'select due_at from pulls where connection_id = ?1', id)).toEqual([
-    { due_at: 9e15 },
-  ]);
+  expect(await ownRows(us, 'pulls')).toMatchObject([{ due_at: 9e15 }]);
   await moveTo(us.accountId, there);
   expect(await callAsProvider()).toEqual([421, 'eu']);
   await removeLeft('main');
@@ -223,7 +223,7 @@ it('after the switch the former cell names the other one to whoever comes', asyn
   const us = await world();
   await register(us);
   const { email, get } = await signIn(us);
-  const { data: link } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
+  const link = await newLink(email);
   await moveTo(us.accountId, there);
   for (const prepare of [async () => {}, () => removeLeft('main')]) {
     await prepare();
@@ -231,7 +231,7 @@ it('after the switch the former cell names the other one to whoever comes', asyn
       (await us.api.get('/webhooks')).headers,
       (await us.send(vehicle())).headers,
       (await get('/portal')).headers,
-      (await ask('POST', addressIn(link.url))).headers,
+      (await ask('POST', link)).headers,
     ];
     expect(left.map((headers) => headers.get('fleet-cell'))).toEqual(['eu', 'eu', 'eu', 'eu']);
   }
@@ -244,50 +244,49 @@ it('after the switch the former cell names the other one to whoever comes', asyn
   expect(token.value).toMatch(/^fds_eu_/);
   // Once it is deleted there, its credentials are unknown: the former cell still leads to where they are refused.
   await operate('eu', 'POST', `${path}/deletion`, { name: 'Acme Insurance', now: true });
-  await vi.waitFor(async () => {
+  const left = async () => {
     await continueDeletions(cell('eu'));
-    expect(await rowsIn('eu', 'select 1 from accounts where id = ?1', us.accountId)).toEqual([]);
-  }, 20_000);
+    return rowsIn('eu', 'select 1 from accounts where id = ?1', us.accountId);
+  };
+  await expect.poll(left).toEqual([]);
   expect((await client.get('/webhooks')).status).toBe(401);
   expect((await us.api.get('/webhooks')).status).toBe(421);
 });
 
 describe('refuses, and says what to do,', () => {
   const done = { part: '', problem: null, isLast: false };
-  const begin = (id: string, to: string, router: object = { done }) =>
-    operate('main', 'POST', `/accounts/${id}/move`, { to, ...router });
+  /** What is left of a move that was refused, in either cell. */
+  const leftOf = async ({ accountId }: World) => [
+    ...(await rows('select 1 from moves where account_id = ?1', accountId)),
+    ...(await rowsIn('eu', 'select 1 from accounts where id = ?1', accountId)),
+  ];
 
   it('what cannot be moved', async () => {
     const us = await world();
-    const refuses = async (message: string, to = 'eu', id = us.accountId, router?: object) =>
-      expect(await begin(id, to, router)).toMatchObject({
-        message: expect.stringContaining(message),
-      });
-    await refuses('Accounts move through a router', 'eu', us.accountId, {});
+    const path = `/accounts/${us.accountId}`;
+    const refuses = async (why: string, to = 'eu', of = path, router: object = { done }) => {
+      const { message } = await operate('main', 'POST', `${of}/move`, { to, ...router });
+      expect(message).toContain(why);
+    };
+    await refuses('Accounts move through a router', 'eu', path, {});
     await refuses('to must be the name of a cell', 'M A R S');
     await expect(workOn(us.accountId, ['main', 'mars'])).rejects.toMatchObject({
       failure: { message: 'to must be one of main, eu' },
     });
-    await refuses('Unknown account', 'eu', crypto.randomUUID());
-    await operate('main', 'PATCH', `/accounts/${us.accountId}`, { status: 'suspended' });
+    await refuses('Unknown account', 'eu', `/accounts/${crypto.randomUUID()}`);
+    await changeAccount(us, { status: 'suspended' });
     await refuses('Activate the account before you move it');
-    await operate('main', 'PATCH', `/accounts/${us.accountId}`, { status: 'active' });
+    await changeAccount(us, { status: 'active' });
     const deletion = { id: 'c', kind: 'connection', account_id: us.accountId, due_at: 9e15 };
-    await addRows('deletions', 1, () => deletion);
+    await addRow('deletions', deletion);
     await refuses('until nothing of it is being deleted');
-    await rowsIn('main', 'delete from deletions');
-    expect(await rowsIn('main', 'select 1 from moves where account_id = ?1', us.accountId)).toEqual(
-      [],
-    );
+    await rows('delete from deletions');
+    expect(await leftOf(us)).toEqual([]);
     await workUntilCopying(us.accountId);
-    await refuses(
-      'The account is being moved to eu. Cancel that first, or wait for its end.',
-      'us2',
-    );
-    const name = { name: 'Acme Insurance' };
-    expect((await operate('main', 'POST', `/accounts/${us.accountId}/deletion`, name)).status).toBe(
-      503,
-    );
+    const moving = 'The account is being moved to eu. Cancel that first, or wait for its end.';
+    await refuses(moving, 'us2');
+    const deleted = await operate('main', 'POST', `${path}/deletion`, { name: 'Acme Insurance' });
+    expect(deleted.status).toBe(503);
     await moveTo(us.accountId, there);
     await refuses('The account lives in eu by now. Move it from there.', 'us2');
   });
@@ -304,33 +303,17 @@ describe('refuses, and says what to do,', () => {
     const bindings = { ...cells, eu: { ...cell('eu'), ...changed } as unknown as Env };
     let problem: string | null | undefined;
     for (let calls = 0; calls < 5 && !problem; calls++) {
-      const reply = await workOn(us.accountId, there, { bindings });
-      problem = reply.data.problem;
-      expect((await us.send(vehicle())).status).toBe(200);
+      problem = (await workOn(us.accountId, there, { bindings })).data.problem;
+      expect(await takes(us)).toBe(200);
     }
     expect(problem).toContain(message);
-    expect(
-      await rowsIn('main', 'select state from moves where account_id = ?1', us.accountId),
-    ).toEqual([]);
-    expect(await rowsIn('eu', 'select 1 from accounts where id = ?1', us.accountId)).toEqual([]);
-  });
-
-  it('what is no part of a move', async () => {
-    for (const part of ['', '%', 'x', '{}'])
-      expect(
-        await call('PUT', `/operator/accounts/${crypto.randomUUID()}/move`, {
-          headers: { authorization: `Bearer ${env.OPERATOR_KEY}`, [partHeader]: part },
-        }),
-      ).toMatchObject({ status: 400, message: 'Not a part of a move' });
+    expect(await leftOf(us)).toEqual([]);
   });
 
   it('all of it without the operator key of each cell', async () => {
     const us = await world();
-    const bindings = {
-      ...cells,
-      eu: { ...cell('eu'), OPERATOR_KEY: 'yet another operator key, 32+ characters' },
-    };
-    expect((await workOn(us.accountId, there, { bindings })).status).toBe(401);
-    expect((await us.send(vehicle())).status).toBe(200);
+    const eu = { ...cell('eu'), OPERATOR_KEY: 'yet another operator key, 32+ characters' };
+    const reply = await workOn(us.accountId, there, { bindings: { ...cells, eu } });
+    expect([reply.status, await takes(us)]).toEqual([401, 200]);
   });
 });

@@ -1,8 +1,13 @@
+// @module-tag proof
 // More than 15 s: accounts with rows in every table move, and moves are cut off at each step.
 import { env } from 'cloudflare:workers';
 import { copyEvidence } from '#src/extras/evidence/copy.ts';
 import { partBytes } from '#src/extras/evidence/download.ts';
 import { tables } from '#src/operator/deletion/tables.ts';
+import { copyPart, crash, keepFor, media, video } from '#test/extras/evidence/support.ts';
+import { rowsOf } from '#test/support/account-rows.ts';
+import { fullAccount } from '#test/support/full-account.ts';
+import { addRow, as, rows, vehicle, type World, world } from '#test/support.ts';
 import {
   allRows,
   cell,
@@ -13,33 +18,24 @@ import {
   prepareCells,
   removeLeft,
   rowsIn,
+  there,
   workOn,
-} from '#test/extras/cells/support.ts';
-import { crash, keepFor, linked, media, video } from '#test/extras/evidence/support.ts';
-import { fullAccount } from '#test/support/full-account.ts';
-import { vehicle } from '#test/support/records.ts';
-import { rows, rowsOf } from '#test/support/rows.ts';
-import { as, type World, world } from '#test/support/world.ts';
+} from './support.ts';
 
 beforeAll(prepareCells);
 
-const there = ['main', 'eu'];
 /** What clients read of an account over HTTP in a cell. */
 async function read(us: World, name: string) {
   const client = as(us.apiToken, { 'connection-id': us.connection.id }, cell(name));
   const days = 'from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z';
-  const paths = [
-    `/trips?${days}`,
-    `/safety-events?${days}`,
-    `/accidents?${days}`,
-    '/changes',
-    '/deliveries',
-  ];
-  const replies = [];
-  for (const path of ['/vehicles', '/drivers', '/webhooks', ...paths])
-    replies.push(await client.get(path));
-  expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
-  return replies.map(({ data, next }) => ({ data, next }));
+  const ofDays = ['trips', 'safety-events', 'accidents'].map((list) => `/${list}?${days}`);
+  const found = [];
+  for (const path of ['/vehicles', '/drivers', '/webhooks', ...ofDays, '/changes', '/deliveries']) {
+    const { status, data, next } = await client.get(path);
+    expect(status).toBe(200);
+    found.push({ data, next });
+  }
+  return found;
 }
 
 describe('what is unique among accounts', () => {
@@ -61,19 +57,17 @@ describe('what is unique among accounts', () => {
     ).toEqual(['sign_in_domains by domain']);
   });
 
-  const proven = 'insert into sign_in_domains values (?1, ?2, 1, 1)';
+  /** An account with a domain, and what has another account in the other cell prove it as well. */
   async function withDomain() {
     const us = await world();
     const domain = `d-${us.accountId}.example.com`;
-    await rows(proven, us.accountId, domain);
+    const prove = (id: string, db: D1Database) =>
+      addRow('sign_in_domains', { account_id: id, domain, proven_at: 1 }, { db });
+    await prove(us.accountId, env.DB);
     const takenThere = async () => {
       const id = `other-${us.accountId}`;
-      await rowsIn(
-        'eu',
-        "insert into accounts (id, name, status, created_at) values (?1, 'Other', 'active', 0)",
-        id,
-      );
-      await rowsIn('eu', proven, id, domain);
+      await addRow('accounts', { id, status: 'active' }, { db: env.DB_EU });
+      await prove(id, env.DB_EU);
     };
     return { us, domain, takenThere };
   }
@@ -188,19 +182,16 @@ it.each(['main', 'eu', 'router'])(
 it('copies of evidence that had begun begin again in the other bucket', async () => {
   const us = await world();
   await keepFor(us, 30);
-  const bytes = video(3 * partBytes);
-  media({ '/road.mp4': bytes });
-  await crash(us, [linked('/road.mp4')]);
-  await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 4 });
-  const upload = async (name: string) =>
-    (await rowsIn(name, 'select upload from evidence where account_id = ?1', us.accountId))[0]
-      ?.upload;
-  expect(await upload('main')).not.toBeNull();
+  const bytes = 3 * partBytes;
+  media({ '/road.mp4': video(bytes) });
+  await crash(us);
+  await copyPart(us);
+  const of = async (name: string) =>
+    rowsIn(name, 'select state, bytes, upload from evidence where account_id = ?1', us.accountId);
+  expect((await of('main'))[0]?.upload).not.toBeNull();
   await moveTo(us.accountId, there);
-  expect(await upload('eu')).toBeNull();
+  expect(await of('eu')).toMatchObject([{ upload: null }]);
   await rowsIn('eu', 'update evidence set next_at = 0 where account_id = ?1', us.accountId);
   await copyEvidence(cell('eu'), us.accountId, { until: Date.now() + 60_000, queries: 800 });
-  expect(
-    await rowsIn('eu', 'select state, bytes from evidence where account_id = ?1', us.accountId),
-  ).toEqual([{ state: 'stored', bytes: bytes.length }]);
+  expect(await of('eu')).toMatchObject([{ state: 'stored', bytes }]);
 });

@@ -1,13 +1,11 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { through } from '#src/core/platform/db/through.ts';
 import type { Move } from '#src/extras/cells/operations.ts';
 import { continueDeletions } from '#src/operator/deletion/run.ts';
 import { toAuthorization } from '#src/router/cells.ts';
 import { moveAccount } from '#src/router/move.ts';
-import { type AccountRows, rowsOf } from '#test/support/rows.ts';
-import { fetchWith } from '#test/support/service.ts';
-import { call, type Reply } from '#test/support/world.ts';
+import { type AccountRows, rowsOf } from '#test/support/account-rows.ts';
+import { call, fetchWith, type Reply, through } from '#test/support.ts';
 
 /** The bindings of two cells of one team. The queue is that of the first. */
 export const cells: Record<string, Env> = {
@@ -27,6 +25,9 @@ export const cell = (name: string): Env => {
   return found;
 };
 
+/** A move from one to the other. */
+export const there = ['main', 'eu'];
+
 export const prepareCells = () => applyD1Migrations(env.DB_EU, env.MIGRATIONS);
 
 export const rowsIn = async (name: string, query: string, ...values: unknown[]) =>
@@ -45,16 +46,12 @@ export const operate = <T = unknown>(
   path: string,
   body?: object,
   headers: Record<string, string> = {},
-): Promise<Reply<T>> => {
-  const sent = { authorization: bearer(name), ...headers };
-  return call<T>(method, `/operator${path}`, { headers: sent, body, bindings: cell(name) });
-};
-
-const replyOf = async <T>(response: Response): Promise<Reply<T>> => ({
-  ...((await response.json()) as Reply<T>),
-  status: response.status,
-  headers: response.headers,
-});
+) =>
+  call<T>(method, `/operator${path}`, {
+    headers: { authorization: bearer(name), ...headers },
+    body,
+    bindings: cell(name),
+  });
 
 /** Works on a move for some seconds, through a router that is killed before so many calls. */
 export async function workOn(
@@ -65,7 +62,7 @@ export async function workOn(
     bindings = cells,
     killedAt = Number.POSITIVE_INFINITY,
   }: { cancel?: boolean; bindings?: Record<string, Env>; killedAt?: number } = {},
-): Promise<Reply<Move>> {
+) {
   // As if what was under way had ended.
   const stopped = "update moves set move = json_set(move, '$.since', 0) where state = 'copying'";
   await rowsIn(String(from), stopped);
@@ -84,20 +81,16 @@ export async function workOn(
     if (calls++ === killedAt) throw new Error('killed');
     return fetchWith(bindings[name] ?? cell(name), asked);
   };
-  return replyOf(await moveAccount(request, Object.keys(cells), ask));
+  const response = await moveAccount(request, Object.keys(cells), ask);
+  return { ...(await response.json<Reply<Move>>()), status: response.status };
 }
 
 /** Moves an account, or cancels that, as the tool does, to the end. */
-export async function moveTo(
-  accountId: string,
-  [from, to]: string[],
-  cancel = false,
-): Promise<Move> {
+export async function moveTo(accountId: string, names: string[], cancel = false) {
   for (let calls = 0; calls < 500; calls++) {
-    const reply = await workOn(accountId, [String(from), String(to)], { cancel });
-    if (reply.status === 503) continue;
-    if (reply.status !== 200) throw new Error(reply.message);
-    const { data: move } = reply;
+    const { status, message, data: move } = await workOn(accountId, names, { cancel });
+    if (status === 503) continue;
+    if (status !== 200) throw new Error(message);
     if (move.problem && move.state === 'cancelled') throw new Error(move.problem);
     if (move.state === 'done' || move.state === 'cancelled') return move;
   }
@@ -105,17 +98,17 @@ export async function moveTo(
 }
 
 /** Deletes what a cell has left of accounts that live elsewhere, as its minute does in the end. */
-export async function removeLeft(name: string): Promise<void> {
+export async function removeLeft(name: string) {
   await rowsIn(name, "update deletions set due_at = 0 where kind = 'copy'");
-  await vi.waitFor(async () => {
+  const left = async () => {
     await continueDeletions(cell(name));
-    const left = await rowsIn(name, "select 1 from deletions where kind = 'copy'");
-    if (left.length > 0) throw new Error('not deleted yet');
-  }, 30_000);
+    return rowsIn(name, "select 1 from deletions where kind = 'copy'");
+  };
+  await expect.poll(left).toEqual([]);
 }
 
 /** Bindings that fail after so many calls of D1; every other time the last one is carried out. */
-export function killedAfter(calls: number, bindings: Env): Env {
+export function killedAfter(calls: number, bindings: Env) {
   let left = calls;
   return {
     ...bindings,

@@ -1,5 +1,4 @@
-import { rows } from '#test/support/rows.ts';
-import { allPages, as, type Reply, type World } from '#test/support/world.ts';
+import { allPages, as, type Reply, rows, type World } from '#test/support.ts';
 
 type ChangeOut = {
   kind: string;
@@ -10,18 +9,14 @@ type ChangeOut = {
 };
 type ChangesReply = Reply<ChangeOut[]> & { resume: string };
 
-export const changes = async (
-  token: string,
-  query = '',
-  connection?: string,
-): Promise<ChangesReply> =>
+export const changes = async (token: string, query = '', connection?: string) =>
   // `resume` is this list's own
   (await as(token, connection ? { 'Connection-Id': connection } : {}).get(
     `/changes?${query}`,
   )) as ChangesReply;
 
 /** All changes that a query leads to, page by page. */
-export async function allChanges(token: string, query: string): Promise<ChangeOut[]> {
+export async function allChanges(token: string, query: string) {
   const pages = await allPages((cursor) =>
     changes(token, `${query}${cursor ? `&cursor=${cursor}` : ''}`),
   );

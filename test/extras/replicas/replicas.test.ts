@@ -1,12 +1,20 @@
 import { env } from 'cloudflare:workers';
 import { encodePosition } from '#src/core/platform/db/cursor.ts';
 import { allLapsedMs, trustedMs } from '#src/core/platform/db/reads.ts';
-import { dayMs } from '#src/core/platform/durations.ts';
 import { emptyArchive, insertTrips, move } from '#test/extras/archive/support.ts';
-import { replicated } from '#test/extras/replicas/support.ts';
-import { vehicle } from '#test/support/records.ts';
-import { rows, value } from '#test/support/rows.ts';
-import { as, invalid, operator, webhookBody, worldBefore } from '#test/support/world.ts';
+import {
+  addConnection,
+  dayMs,
+  invalid,
+  issueToken,
+  operator,
+  register,
+  rows,
+  value,
+  vehicle,
+  worldBefore,
+} from '#test/support.ts';
+import { replicated } from './support.ts';
 
 const us = worldBefore(beforeEach);
 let here: Awaited<ReturnType<typeof replicated>>;
@@ -80,17 +88,13 @@ describe('a list', () => {
 
   it('is read from the primary when the replica fails, which is logged', async () => {
     const log = vi.spyOn(console, 'warn').mockReturnValue();
-    for (const text of [
-      'D1_ERROR: no such table: vehicles',
-      'D1_ERROR: Network connection lost.',
-    ]) {
-      here.failWith(text);
+    for (const failure of ['no such table: vehicles', 'Network connection lost.']) {
+      here.failure = `D1_ERROR: ${failure}`;
       here.forget();
       expect(names(await vehicles())).toEqual(['One']);
       expect(here.ran.replica).toBe(1);
     }
     expect(log.mock.calls.join()).toContain('A replica failed');
-    here.failWith(undefined);
   });
 
   it('is read from the primary when files are gone that the replica still names', async () => {
@@ -108,59 +112,48 @@ describe('a list', () => {
 
   it('is not read from a replica by operators', async () => {
     here.forget();
-    await here.call(
-      'GET',
-      `/operator/connections/${us.connection.id}/records?kind=vehicle`,
-      operators,
-    );
+    const path = `/operator/connections/${us.connection.id}/records?kind=vehicle`;
+    await here.call('GET', path, operators);
     expect(here.ran.replica).toBe(0);
   });
 
   it('still notes that its token was used', async () => {
     await rows('update tokens set last_used_at = 0 where id = ?', us.tokenId);
     for (let i = 0; i < 3; i++) await vehicles();
-    const noted = await rows('select last_used_at from tokens where id = ?', us.tokenId);
-    expect(noted[0]?.last_used_at).toBeGreaterThan(Date.now() - 10_000);
+    const noted = await value('select last_used_at from tokens where id = ?', us.tokenId);
+    expect(noted).toBeGreaterThan(Date.now() - 10_000);
   });
 });
 
 describe('what the replica does not know', () => {
+  const read = (path: string, more = key()) => here.call('GET', path, more);
+
   it('is looked up on the primary before it is refused', async () => {
     await vehicles();
-    const path = `/operator/accounts/${us.accountId}`;
-    const { data } = await operator.post<{ id: string }>(`${path}/connections`, {
-      provider: 'samsara',
-    });
-    const reply = await here.call('GET', '/vehicles', key({ 'connection-id': data.id }));
+    const connection = await addConnection(us.accountId);
+    const reply = await read('/vehicles', key({ 'connection-id': connection.id }));
     expect(reply).toMatchObject({ status: 200, data: [] });
-    const hook = await us.api.post<{ id: string }>('/webhook', webhookBody(us));
-    expect((await here.call('GET', `/deliveries?webhookId=${hook.data.id}`, key())).status).toBe(
-      200,
-    );
-    const token = await operator.post<{ value: string }>(`${path}/tokens`, { name: 'new' });
-    expect((await here.call('GET', '/drivers', { 'x-api-key': token.data.value })).status).toBe(
-      200,
-    );
+    const { id } = await register(us);
+    expect((await read(`/deliveries?webhookId=${id}`)).status).toBe(200);
+    const { value: token } = await issueToken(us.accountId);
+    expect((await read('/drivers', { 'x-api-key': token })).status).toBe(200);
   });
 
   it('is refused if the primary does not know it either', async () => {
     const nothing = crypto.randomUUID();
-    const listed = await here.call('GET', '/vehicles', key({ 'connection-id': nothing }));
-    expect(listed).toMatchObject(invalid('Invalid connection id'));
-    const deliveries = await here.call('GET', `/deliveries?webhookId=${nothing}`, key());
-    expect(deliveries).toMatchObject(invalid('Invalid webhook id'));
+    for (const [what, reply] of [
+      ['connection', await read('/vehicles', key({ 'connection-id': nothing }))],
+      ['webhook', await read(`/deliveries?webhookId=${nothing}`)],
+    ])
+      expect(reply).toMatchObject(invalid(`Invalid ${what} id`));
   });
 
   it('is repeated to whoever saves a cursor and then reads the lists', async () => {
     await newVehicle('Two');
-    const from = await here.call('GET', '/changes?cursor=now', key());
+    const { resume } = (await read('/changes?cursor=now')) as { resume?: string };
     expect(names(await vehicles())).toEqual(['One']);
-    const later = await here.call<{ data: { name: string } }[]>(
-      'GET',
-      `/changes?cursor=${(from as { resume?: string }).resume}`,
-      key(),
-    );
-    expect(later.data.map(({ data }) => data?.name)).toContain('Two');
+    const later = await read(`/changes?cursor=${resume}`);
+    expect(JSON.stringify(later.data)).toContain('"name":"Two"');
   });
 });
 
@@ -168,21 +161,18 @@ describe('a cursor', () => {
   const listed = () => JSON.stringify(['/vehicles', us.accountId, us.connection.id, {}, {}, false]);
   const position = { sort: 0, id: '' };
   it('works with a bookmark that says nothing, and where there are no replicas', async () => {
+    const one = { status: 200, data: [{ name: 'One' }] };
     for (const bookmark of [undefined, 'main:nonsense', 'euro:seen-99', 'x'.repeat(300)]) {
       const cursor = encodePosition(position, listed(), bookmark);
-      expect(await vehicles(`?cursor=${cursor}`)).toMatchObject({
-        status: 200,
-        data: [{ name: 'One' }],
-      });
+      expect(await vehicles(`?cursor=${cursor}`)).toMatchObject(one);
     }
     expect(here.begun).not.toContain('seen-99'); // another database's says nothing here
     const cursor = encodePosition(position, listed(), 'main:seen-1');
-    const reply = await as(us.apiToken, ofConnection()).get(`/vehicles?cursor=${cursor}`);
-    expect(reply).toMatchObject({ status: 200, data: [{ name: 'One' }] });
+    expect(await us.lists.get(`/vehicles?cursor=${cursor}`)).toMatchObject(one);
   });
 
   it('is invalid with what cannot be a bookmark', async () => {
-    for (const bookmark of ['', 'a b', '\u0000', 'x'.repeat(301), '"']) {
+    for (const bookmark of ['', 'a b', 'x'.repeat(301)]) {
       const reply = await vehicles(`?cursor=${encodePosition(position, listed(), bookmark)}`);
       expect(reply).toMatchObject(invalid('Invalid cursor'));
     }
@@ -194,21 +184,20 @@ describe('revoking', () => {
 
   it('returns once no isolate has the token cached any more', async () => {
     expect((await vehicles()).status).toBe(200);
-    const revoked = revoke(us.tokenId);
+    const revoked = timed(() => revoke(us.tokenId));
     const revokedAt = () => value('select revoked_at from tokens where id = ?', us.tokenId);
     await expect.poll(revokedAt).toBeTruthy();
     expect((await vehicles()).status).toBe(200); // nobody has been told yet
-    expect(await timed(() => revoked)).toBeGreaterThan(trustedMs - 500);
+    expect(await revoked).toBeGreaterThanOrEqual(allLapsedMs - 5);
     expect((await vehicles()).status).toBe(401);
     expect(await timed(() => revoke(us.tokenId))).toBeGreaterThanOrEqual(allLapsedMs - 5); // nor if somebody else was first
   });
 
   it('of an account waits too: suspending, and deleting', async () => {
     const path = `/operator/accounts/${us.accountId}`;
-    const suspend = () => here.call('PATCH', path, operators, { status: 'suspended' });
-    expect(await timed(suspend)).toBeGreaterThanOrEqual(allLapsedMs - 5);
-    const activate = () => here.call('PATCH', path, operators, { status: 'active' });
-    expect(await timed(activate)).toBeLessThan(trustedMs / 2);
+    const become = (status: string) => timed(() => here.call('PATCH', path, operators, { status }));
+    expect(await become('suspended')).toBeGreaterThanOrEqual(allLapsedMs - 5);
+    expect(await become('active')).toBeLessThan(allLapsedMs);
     const remove = () =>
       here.call('POST', `${path}/deletion`, operators, { name: 'Acme Insurance' });
     expect(await timed(remove)).toBeGreaterThanOrEqual(allLapsedMs - 5);
@@ -218,9 +207,8 @@ describe('revoking', () => {
   it('of an ingest key waits for nobody, and of any without replicas', async () => {
     const ingest = "select id from tokens where account_id = ? and scope = 'ingest'";
     const id = await value<string>(ingest, us.accountId);
-    expect(await timed(() => revoke(id))).toBeLessThan(trustedMs / 2);
-    expect(await timed(() => operator.delete(`/operator/tokens/${us.tokenId}`))).toBeLessThan(
-      trustedMs / 2,
-    );
+    const unreplicated = () => operator.delete(`/operator/tokens/${us.tokenId}`);
+    for (const work of [() => revoke(id), unreplicated])
+      expect(await timed(work)).toBeLessThan(allLapsedMs);
   });
 });

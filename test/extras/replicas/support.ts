@@ -1,5 +1,6 @@
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { addRows, rows } from '#test/support/rows.ts';
 import { call } from '#test/support/world.ts';
 
 /** What is copied to the replica. What refers to something comes after it. */
@@ -19,31 +20,24 @@ export async function replicated() {
   const ran = { primary: 0, replica: 0 };
   const begun: string[] = [];
   let copies = 0;
-  const state: { failure: string | undefined } = { failure: undefined };
 
   const batchOn = (d1: D1Database, where: 'primary' | 'replica'): D1Database['batch'] => {
     return async <T>(statements: D1PreparedStatement[]) => {
       ran[where]++;
-      if (where === 'replica' && state.failure) throw new Error(state.failure);
+      if (where === 'replica' && here.failure) throw new Error(here.failure);
       return d1.batch<T>(statements);
     };
   };
   async function catchUp(): Promise<void> {
     copies++;
-    const statements = [env.REPLICA.prepare('pragma defer_foreign_keys = on')];
-    for (const table of tables.toReversed())
-      statements.push(env.REPLICA.prepare(`delete from ${table}`));
+    await env.REPLICA.batch([
+      env.REPLICA.prepare('pragma defer_foreign_keys = on'),
+      ...tables.toReversed().map((table) => env.REPLICA.prepare(`delete from ${table}`)),
+    ]);
     for (const table of tables) {
-      const { results } = await env.DB.prepare(`select * from ${table}`).all<
-        Record<string, unknown>
-      >();
-      for (const row of results) {
-        const names = Object.keys(row);
-        const insert = `insert into ${table} (${names.join(', ')}) values (${names.map(() => '?').join(', ')})`;
-        statements.push(env.REPLICA.prepare(insert).bind(...Object.values(row)));
-      }
+      const copied = await rows(`select * from ${table}`);
+      await addRows(table, copied.length, (i) => copied[i] ?? {}, { db: env.REPLICA });
     }
-    await env.REPLICA.batch(statements);
   }
   const onPrimary = {
     prepare: (text: string) => env.DB.prepare(text),
@@ -64,27 +58,23 @@ export async function replicated() {
     };
   };
   const DB = { ...onPrimary, withSession } as unknown as D1Database; // all that the service uses
-  const ours: Env = { ...env, DB, READ_REPLICAS: 'true' } as Env; // wrangler.toml leaves the last out
-
-  const request = <T = { id: string; name: string }[]>(
-    method: string,
-    path: string,
-    headers: Record<string, string>,
-    body?: object,
-  ) => call<T>(method, path, { headers, body, bindings: ours });
-  return {
-    env: ours,
-    call: request,
+  const bindings = { ...env, DB, READ_REPLICAS: 'true' } as Env; // wrangler.toml leaves the last out
+  const here = {
+    call: <T = { id: string; name: string }[]>(
+      method: string,
+      path: string,
+      headers: Record<string, string>,
+      body?: object,
+    ) => call<T>(method, path, { headers, body, bindings }),
     catchUp,
     ran,
     begun,
-    /** Has each transaction on the replica fail with this text; undefined: none. */
-    failWith: (text: string | undefined) => {
-      state.failure = text;
-    },
+    /** With what text each transaction on the replica fails. */
+    failure: undefined as string | undefined,
     forget: () => {
       Object.assign(ran, { primary: 0, replica: 0 });
       begun.length = 0;
     },
   };
+  return here;
 }

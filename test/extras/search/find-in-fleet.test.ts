@@ -1,6 +1,5 @@
 import type { FoundItem } from '#src/extras/search/operations.ts';
-import { driver, vehicle } from '#test/support/records.ts';
-import { invalid, operator, worldBefore } from '#test/support/world.ts';
+import { driver, invalid, operator, vehicle, worldBefore } from '#test/support.ts';
 
 const us = worldBefore(beforeAll);
 beforeAll(async () => {
@@ -13,10 +12,10 @@ beforeAll(async () => {
   );
 });
 
+const path = '/operator/fleet/find';
 const find = async (query: object) => {
   const parameters = new URLSearchParams({ accountId: us.accountId, ...query });
-  const { data } = await operator.get<FoundItem[]>(`/operator/fleet/find?${parameters}`);
-  return data;
+  return (await operator.get<FoundItem[]>(`${path}?${parameters}`)).data;
 };
 const names = async (query: object) =>
   (await find(query)).map(({ name, meant }) => (meant ? name : `${name}?`));
@@ -39,9 +38,8 @@ it('finds by id, in all accounts or in one', async () => {
   const [one] = await find({ vehicle: 'Truck 12' });
   expect(one).toMatchObject({ accountId: us.accountId, licensePlate: 'AB-123' });
   expect(await names({ vehicle: String(one?.id).toUpperCase() })).toEqual(['Truck 12']);
-  const path = `/operator/fleet/find?vehicle=${one?.id}`;
-  expect((await operator.get(path)).data).toEqual([one]);
-  expect((await operator.get(`${path}&accountId=${crypto.randomUUID()}`)).data).toEqual([]);
-  const nothing = await operator.get('/operator/fleet/find');
-  expect(nothing).toMatchObject(invalid('Give a vehicle or a driver'));
+  const byId = `${path}?vehicle=${one?.id}`;
+  expect((await operator.get(byId)).data).toEqual([one]);
+  expect((await operator.get(`${byId}&accountId=${crypto.randomUUID()}`)).data).toEqual([]);
+  expect(await operator.get(path)).toMatchObject(invalid('Give a vehicle or a driver'));
 });

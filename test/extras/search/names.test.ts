@@ -1,18 +1,11 @@
 import { env } from 'cloudflare:workers';
 import { searchKeys } from '#src/core/fleet/lists/search-keys.ts';
-import { vehicle } from '#test/support/records.ts';
-import { rows } from '#test/support/rows.ts';
-import { worldBefore } from '#test/support/world.ts';
+import { ownRows, rows, vehicle, worldBefore } from '#test/support.ts';
 
 const us = worldBefore(beforeEach);
 
 const names = async () =>
-  (
-    await rows<{ kind: string; name: string }>(
-      'select kind, name from names where account_id = ?1 order by kind, name',
-      us.accountId,
-    )
-  ).map(({ kind, name }) => `${kind} ${name}`);
+  (await ownRows(us, 'names')).map(({ kind, name }) => `${kind} ${name}`).sort();
 
 it('names and plates are kept as vehicles and drivers come, change and go', async () => {
   const person = { kind: 'driver', sourceId: 'd' };
@@ -32,18 +25,16 @@ it('names and plates are kept as vehicles and drivers come, change and go', asyn
     'vehicle word 7',
     'vehicle word abc1',
   ]);
-  await rows('delete from vehicles where account_id = ?1', us.accountId);
-  await rows('delete from drivers where account_id = ?1', us.accountId);
+  for (const table of ['vehicles', 'drivers'])
+    await rows(`delete from ${table} where account_id = ?1`, us.accountId);
   expect(await names()).toEqual([]);
 });
 
 it('a vehicle that moves writes no name again', async () => {
   const write = async (odometerKm: number, name: string) => {
-    const { meta } = await env.DB.prepare(
-      `update vehicles set odometer_km = ?1, search_keys = ?2 where account_id = ?3`,
-    )
-      .bind(odometerKm, JSON.stringify(searchKeys(name, 'ABC-1234')), us.accountId)
-      .run();
+    const update = 'update vehicles set odometer_km = ?1, search_keys = ?2 where account_id = ?3';
+    const keys = JSON.stringify(searchKeys(name, 'ABC-1234'));
+    const { meta } = await env.DB.prepare(update).bind(odometerKm, keys, us.accountId).run();
     return meta.rows_written;
   };
   await us.send(vehicle({ name: 'Truck 7', licensePlate: 'ABC 1234' }));

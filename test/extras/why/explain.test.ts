@@ -1,30 +1,28 @@
-import type { FoundItem } from '#src/extras/search/operations.ts';
 import type { WhyIncident } from '#src/extras/why/operations.ts';
-import { settled } from '#test/support/deliveries.ts';
-import { accident, driver, safetyEvent, vehicle } from '#test/support/records.ts';
-import { story } from '#test/support/story.ts';
-import { invalid, operator } from '#test/support/world.ts';
+import {
+  accident,
+  ago,
+  driver,
+  invalid,
+  operator,
+  recordId,
+  safetyEvent,
+  settled,
+  story,
+  vehicle,
+} from '#test/support.ts';
 
-const tale = story();
-const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+const { us, send, register } = story();
+const minutesAgo = (minutes: number) => ago(minutes * 60_000);
 const explain = async (query: object) => {
   const path = `/operator/why?${new URLSearchParams({ ...query })}`;
   return (await operator.get<WhyIncident[]>(path)).data;
 };
-const idOf = async (query: object) => {
-  const parameters = new URLSearchParams({ accountId: tale.us.accountId, ...query });
-  const { data } = await operator.get<FoundItem[]>(`/operator/fleet/find?${parameters}`);
-  return String(data[0]?.id);
-};
-
 it('says of a vehicle and driver what came in, which webhook was notified, and why another was not', async () => {
-  const hook = await tale.register();
-  const risky = await tale.register({
-    url: 'https://risky.example.com/',
-    filters: { minEventRisk: 5 },
-  });
+  const hook = await register();
+  const risky = await register({ url: 'https://risky.example.com/', filters: { minEventRisk: 5 } });
   const startedAt = minutesAgo(10);
-  await tale.send(
+  await send(
     driver(),
     vehicle(),
     safetyEvent({ startedAt, driver: 'driver-1', eventRisk: 3 }),
@@ -32,21 +30,36 @@ it('says of a vehicle and driver what came in, which webhook was notified, and w
     accident({ eventTime: minutesAgo(5), driver: 'driver-1' }),
   );
   await settled(hook.id, 3);
-  const vehicleId = await idOf({ vehicle: 'Truck 1' });
+  const [vehicleId, driverId] = [
+    recordId(us.connection.id, 'vehicle', 'truck-1'),
+    recordId(us.connection.id, 'driver', 'driver-1'),
+  ];
   const range = { from: minutesAgo(30), to: minutesAgo(-1) };
   const found = await explain({ vehicleId, ...range });
-  expect(found.map(({ kind, what, vehicle }) => [kind, what, vehicle])).toEqual([
-    ['accident', ['Accident'], 'Truck 1'],
-    ['event', ['Harsh Braking'], 'Truck 1'],
+  expect(found).toMatchObject([
+    { kind: 'accident', what: ['Accident'], vehicle: 'Truck 1' },
+    {
+      kind: 'event',
+      what: ['Harsh Braking'],
+      vehicle: 'Truck 1',
+      eventRisk: 3,
+      at: startedAt,
+      accountId: us.accountId,
+      complete: true,
+      deliveries: [
+        {
+          webhookId: hook.id,
+          name: null,
+          level: 0,
+          status: 'delivered',
+          last: { result: 'success', status: 200 },
+        },
+      ],
+      unnotified: [{ webhookId: risky.id, why: 'its filters leave this out' }],
+    },
   ]);
   const [, event] = found;
-  expect(event).toMatchObject({
-    ...{ eventRisk: 3, at: startedAt, accountId: tale.us.accountId, complete: true },
-    deliveries: [{ webhookId: hook.id, name: null, level: 0, status: 'delivered' }],
-    unnotified: [{ webhookId: risky.id, why: 'its filters leave this out' }],
-  });
-  expect(event?.deliveries[0]?.last).toMatchObject({ result: 'success', status: 200 });
-  expect(await explain({ driverId: await idOf({ driver: 'Ann' }), ...range })).toEqual(found);
+  expect(await explain({ driverId, ...range })).toEqual(found);
   expect(await explain({ eventId: event?.eventId })).toEqual([event]);
   expect(await explain({ vehicleId, to: minutesAgo(30), limit: '1' })).toMatchObject([
     { at: expect.stringContaining('T'), kind: 'event' },

@@ -1,3 +1,4 @@
+import type * as v from 'valibot';
 import {
   type Account,
   changeAccount,
@@ -9,7 +10,6 @@ import { issueToken, listTokens, revokeToken } from '../core/accounts/tokens/ser
 import { type Connection, sliceConnections, updateConnection } from '../core/fleet/connections.ts';
 import { invalid } from '../core/platform/errors.ts';
 import { createConnection } from '../core/webhooks/add-connection.ts';
-import { evidenceDaysOf } from '../extras/evidence/evidence.ts';
 import type { Handlers } from '../extras/handlers.ts';
 import { declared } from '../extras.ts';
 import {
@@ -19,6 +19,7 @@ import {
   removePortalUser,
 } from '../people/people.ts';
 import { createSignInLinks, signInUrl } from '../people/sessions.ts';
+import type { Account as AccountReply } from './api/accounts.ts';
 import type { ofCore } from './api/operations.ts';
 import {
   activateAccount,
@@ -27,7 +28,8 @@ import {
   eraseDriver,
   suspendAccount,
 } from './deletion/accept.ts';
-import { continueDeletion, type Deletion, listDeletions, stepNames } from './deletion/run.ts';
+import { type Deletion, listDeletions } from './deletion/list.ts';
+import { continueDeletion, stepNames } from './deletion/run.ts';
 import { checkService } from './health/check.ts';
 import { look } from './look.ts';
 import { showCell, status } from './status.ts';
@@ -35,15 +37,11 @@ import { showCell, status } from './status.ts';
 export const handlers: Handlers<typeof ofCore> = {
   async listAccounts({ env, slice }) {
     const { items, ...rest } = await listAccounts(env, slice);
-    const days = await evidenceDaysOf(
-      env,
-      items.map(({ id }) => id),
-    );
-    return { items: items.map((one) => withEvidence(one, days)), ...rest };
+    return { items: await withFields(env, items), ...rest };
   },
 
   async createAccount({ env, body: { name } }) {
-    return withEvidence(await createAccount(env, name));
+    return withUsual(await createAccount(env, name));
   },
 
   async changeAccount({ env, id, caller, body }) {
@@ -58,7 +56,7 @@ export const handlers: Handlers<typeof ofCore> = {
       unchanged: changeAccount,
     };
     const account = await changing[status ?? 'unchanged'](env, id, asked);
-    return withEvidence(account, await evidenceDaysOf(env, [id]));
+    return (await withFields(env, [account]))[0];
   },
 
   listTokens: ({ env, caller, slice }) => listTokens(env, caller, slice),
@@ -131,11 +129,19 @@ export const handlers: Handlers<typeof ofCore> = {
   checkService: ({ env, body }) => checkService(env, body),
 };
 
-/** An account as operators see it; `days` are for how many days accounts keep evidence, by their ids. */
-const withEvidence = (account: Account, days = new Map<string, number>()) => ({
-  ...account,
-  evidenceDays: days.get(account.id) ?? null,
-});
+type SeenAccount = v.InferInput<typeof AccountReply>;
+
+/** Accounts as operators see them: with fields of extras, which are in the reply's schema as well. */
+async function withFields(env: Env, accounts: Account[]): Promise<SeenAccount[]> {
+  const ids = accounts.map(({ id }) => id);
+  const all = await Promise.all(declared('accountFields').map(({ find }) => find(env, ids)));
+  return accounts.map((account) =>
+    Object.assign(withUsual(account), ...all.map((found) => found.get(account.id))),
+  );
+}
+
+const withUsual = (account: Account): SeenAccount =>
+  Object.assign({}, account, ...declared('accountFields').map(({ usual }) => usual));
 
 const withPending = (user: PortalUser) => ({ ...user, pending: user.confirmedAt === null });
 

@@ -19,7 +19,7 @@ import {
   maxPendingCounted,
 } from './api/counted.ts';
 import type { Cell, DeliveryStatus, HeaderKey, StatusReport } from './api/service.ts';
-import { failedDeletions } from './deletion/run.ts';
+import { failedDeletions } from './deletion/list.ts';
 import { allExtras } from './extras.ts';
 import { askD1, checkHealth, earlierSize, problemOf, sizeOf, warningOf } from './health/service.ts';
 import { countEncrypted } from './re-encrypt.ts';

@@ -13,7 +13,7 @@ export const maxInvitationsPerDay = 20;
 /** How long an address gets no second invitation email, from any account. */
 export const quietMs = hourMs;
 
-export const pendingMs = 14 * dayMs;
+const pendingMs = 14 * dayMs;
 
 /**
  * Invites a person with a role. The result is the same for unknown, known and recently emailed
@@ -27,7 +27,7 @@ export async function invite(
 ): Promise<boolean> {
   const { accountId } = caller;
   const now = Date.now();
-  const ours = eq(invitations.accountId, accountId);
+  const ofDay = and(eq(invitations.accountId, accountId), gt(invitations.sentAt, now - dayMs));
   const hash = await removedHash(accountId, email);
   const { invited } = await asCaller(env, caller, (db) => {
     const emailedLately = db
@@ -41,10 +41,9 @@ export async function invite(
         ),
       );
     return {
-      old: db.delete(invitations).where(and(ours, lte(invitations.sentAt, now - dayMs))),
       allowed: refuseUnless(
         db,
-        lt(db.$count(invitations, ours), maxInvitationsPerDay),
+        lt(db.$count(invitations, ofDay), maxInvitationsPerDay),
         `An account can invite at most ${maxInvitationsPerDay} people a day. Try again tomorrow.`,
       ),
       unused: db

@@ -17,6 +17,9 @@ import { auditedPerson, portalUsers, removedPeople } from './tables.ts';
 /** A person of an account; pending until `confirmedAt`, their first sign-in. */
 export type PortalUser = typeof portalUsers.$inferSelect;
 
+/** What is written in the same transaction. */
+export type Alongside = (db: Database) => Statements;
+
 /**
  * Adds a pending person, unless they are there, with `alongside` in one transaction; an account's first becomes an admin.
  * @throws Refusal: invalid, when the account does not exist or the person has signed in to it
@@ -26,7 +29,7 @@ export async function addPortalUser(
   caller: Caller,
   email: string,
   role: Role,
-  alongside: (db: Database) => Statements,
+  alongside: Alongside,
 ): Promise<PortalUser> {
   const { accountId } = caller;
   const hash = await removedHash(accountId, email);
@@ -139,14 +142,18 @@ export async function findPortalUser(
 /** A person's own settings: whether they get alert emails, and their time zone. */
 type Preferences = Partial<Pick<PortalUser, 'getsAlerts' | 'timeZone'>>;
 
-/** Sets a person's own settings; the time zone null means the browser's. */
+/** Sets a person's own settings, with `alongside` in one transaction; the time zone null means the browser's. */
 export async function setPreferences(
   env: Env,
   caller: Caller,
   userId: string,
   chosen: Preferences,
+  alongside: Alongside = () => [],
 ): Promise<void> {
-  const set = (db: Database) => db.update(portalUsers).set(chosen).where(own(caller, userId));
+  const set = (db: Database) => [
+    db.update(portalUsers).set(chosen).where(own(caller, userId)),
+    alongside(db),
+  ];
   await asCaller(env, caller, set, { repeatable: true });
 }
 
@@ -175,8 +182,9 @@ export async function setRole(
       [`role: ${role}`],
     ),
     changed: db.update(portalUsers).set({ role }).where(own(caller, userId)).returning(),
+    known: refuseUnlessKnown(db),
   }));
-  return known(changed);
+  return changed[0] as PortalUser; // they are known
 }
 
 /**
@@ -193,22 +201,20 @@ export async function removePortalUser(
   const user = await findPortalUser(env, caller, userId);
   if (!user) throw invalid(unknownUser);
   const hash = await removedHash(accountId, user.email);
-  const { removed } = await asCaller(env, caller, (db) => ({
+  await asCaller(env, caller, (db) => ({
     allowed: [
       'operator' in caller ? undefined : unlessLastAdmin(db, caller, userId),
       guard(db, caller, userId),
     ],
     remembered: db.insert(removedPeople).values({ accountId, hash }).onConflictDoNothing(),
     audited: audit(db, caller, 'deleted', auditedPerson, userId),
-    removed: db.delete(portalUsers).where(own(caller, userId)).returning(),
+    removed: db.delete(portalUsers).where(own(caller, userId)),
+    known: refuseUnlessKnown(db),
   }));
-  return known(removed);
-}
-
-function known([user]: PortalUser[]): PortalUser {
-  if (!user) throw invalid(unknownUser);
   return user;
 }
+
+const refuseUnlessKnown = (db: Database) => refuseUnless(db, sql`changes() > 0`, unknownUser);
 
 const unknownUser = 'Unknown user';
 

@@ -3,7 +3,7 @@ import { config } from '../core/platform/config.ts';
 import { base64url, checksum, hasChecksum, type Purpose } from '../core/platform/crypto.ts';
 
 /** What a person's secret is for: a browser session, or a link that starts one. */
-export type SecretKind = Exclude<Purpose, 'credential' | 'page version' | 'look'>;
+type SecretKind = Exclude<Purpose, 'credential' | 'page version' | 'look'>;
 
 const randomLength = 43;
 

@@ -31,7 +31,7 @@ export type SignInLink = { secret: string; account: string; pending: boolean };
 export const maxLinks = 20;
 
 /** How many times an address can ask for links while they are valid, and in a day. */
-export const linkRequests = { valid: 5, day: 20 };
+const linkRequests = { valid: 5, day: 20 };
 const tooOften = { kind: 'rate limited', retryAfter: linkMs / 1000 } as const;
 
 /** SQL for whether a row of `portal_users` may not sign in by a link. */

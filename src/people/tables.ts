@@ -63,7 +63,7 @@ export const invitations = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.accountId, t.id] }),
-    index('invitations_by_email').on(t.email, t.sentAt),
+    index('invitations_by_age').on(t.sentAt, t.email),
   ],
 );
 

@@ -1,9 +1,26 @@
-import { exports } from 'cloudflare:workers';
+import { env, exports } from 'cloudflare:workers';
 import { maxInvitationsPerDay } from '#src/people/invitations.ts';
-import { type Email, keepEmails } from '#test/support/emails.ts';
-import { addressIn, ask, origin, type Person, personBefore, signIn } from '#test/support/portal.ts';
-import { addRows, rows, value } from '#test/support/rows.ts';
-import { invalid, operator, type World, worldBefore } from '#test/support/world.ts';
+import { pruneSessions } from '#src/people/prune.ts';
+import {
+  addRows,
+  addressIn,
+  ask,
+  dayMs,
+  type Email,
+  invalid,
+  keepEmails,
+  newLink,
+  operator,
+  origin,
+  type Person,
+  personBefore,
+  rows,
+  signIn,
+  times,
+  value,
+  type World,
+  worldBefore,
+} from '#test/support.ts';
 
 type User = { id: string; email: string; pending: boolean };
 
@@ -56,16 +73,13 @@ describe('an invitation', () => {
     const seen = [];
     for (const email of [unknown, invited, customer]) {
       const reply = await invite(ours, email);
-      const row = (await ours.page(people)).all('tbody tr').find((one) => one.text.includes(email));
-      const alike = row?.innerHTML
-        .replaceAll(email, 'EMAIL')
-        .replace(/<time.*?<\/time>/g, 'TIME')
-        .replaceAll(/people\/[^/]*\//g, 'ID/');
-      seen.push([reply.status, reply.headers.get('location'), await reply.text(), alike]);
+      const rows = (await ours.page(people)).all('tbody tr');
+      const row = rows.find((one) => one.text.includes(email))?.innerHTML;
+      const alike = row?.replaceAll(email, '').replace(/<time.*?<\/time>|people\/[^/]*\//g, '');
+      seen.push([reply.status, reply.headers.get('location'), await reply.text(), alike].join());
     }
-    expect(seen[0]?.at(-1)).toContain('Invited');
-    expect(seen[1]).toEqual(seen[0]);
-    expect(seen[2]).toEqual(seen[0]);
+    expect(seen[0]).toContain('Invited');
+    expect(new Set(seen).size).toBe(1);
   });
 
   it('makes somebody a person of several accounts, each with its own link', async () => {
@@ -98,10 +112,13 @@ describe('an invitation', () => {
   });
 
   it('can be sent twenty times a day, however many have been removed again', async () => {
-    const day = Array.from({ length: maxInvitationsPerDay }, newAddress);
+    const day = times(maxInvitationsPerDay, newAddress);
     const [first = '', ...others] = day;
     await addRows('invitations', others.length, (i) => ({
-      ...{ account_id: us.accountId, email: others[i], sent_at: Date.now(), emailed: 1 },
+      account_id: us.accountId,
+      email: others[i],
+      sent_at: Date.now(),
+      emailed: 1,
     }));
     expect((await invite(ours, first)).status).toBe(303);
     const [user] = await usersOf(us, first);
@@ -114,8 +131,11 @@ describe('an invitation', () => {
     expect((await invite(theirs, newAddress())).status).toBe(303);
     await rows('update invitations set sent_at = sent_at - 86400000');
     expect((await invite(ours, newAddress())).status).toBe(303);
+    await pruneSessions(env);
     const left = 'select count(*) from invitations where account_id = ?1';
     expect(await value(left, us.accountId)).toBe(1);
+    await pruneSessions(env, Date.now() + dayMs);
+    expect(await value(left, us.accountId)).toBe(0);
   });
 
   it('that nobody takes up is forgotten with a later one, after 14 days', async () => {
@@ -141,42 +161,25 @@ it('operators add whoever is a person of another account, and nobody twice', asy
 
 it('operators name the account for whom several have invited', async () => {
   const email = newAddress();
-  for (const { accountId } of [us, them]) {
-    const { data } = await operator.post<User>(`/operator/accounts/${accountId}/users`, { email });
-    expect(data).toMatchObject({ email, pending: true });
-  }
+  for (const { accountId } of [us, them])
+    await operator.post(`/operator/accounts/${accountId}/users`, { email });
   const links = '/operator/sign-in-links';
-  const message = 'Several accounts have invited this address';
-  expect(await operator.post(links, { email })).toMatchObject({ status: 400, message });
-  const { accountId } = us;
-  const { data } = await operator.post<{ url: string }>(links, { email, accountId });
-  expect(await use(addressIn(data.url))).toBe(303);
+  const refused = invalid('Several accounts have invited this address');
+  expect(await operator.post(links, { email })).toMatchObject(refused);
+  expect(await use(await newLink(email, { accountId: us.accountId }))).toBe(303);
   expect(await usersOf(us, email)).toMatchObject([{ pending: false }]);
 });
 
 it('links lead to the configured origin, whatever host a request names', async () => {
   const { email } = await signIn(us);
   const forged = 'https://evil.example';
-  await exports.default.fetch(
-    new Request(`${forged}/portal/sign-in`, {
-      method: 'POST',
-      headers: { origin: forged },
-      body: new URLSearchParams({ email }),
-    }),
-  );
+  const init = {
+    method: 'POST',
+    headers: { origin: forged },
+    body: new URLSearchParams({ email }),
+  };
+  await exports.default.fetch(new Request(`${forged}/portal/sign-in`, init));
   const [mail] = await mailTo(email);
   expect(mail?.text).toContain(`${origin}/portal/sign-in/link?secret=`);
   expect(JSON.stringify(mail)).not.toContain('evil');
-});
-
-it('links are escaped in mail, as the names in them are', async () => {
-  const account = await operator.post<{ id: string }>('/operator/accounts', {
-    name: '<b>Acme</b>',
-  });
-  const email = newAddress();
-  await operator.post(`/operator/accounts/${account.data.id}/users`, { email });
-  await ask('POST', '/portal/sign-in', { fields: { email } });
-  const [mail] = await mailTo(email);
-  expect(mail?.html).toContain('&lt;b&gt;Acme&lt;/b&gt; invites you');
-  expect(mail?.text).toContain('<b>Acme</b> invites you');
 });

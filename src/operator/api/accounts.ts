@@ -4,7 +4,7 @@ import { auditLog } from '../../core/platform/db/schema/accounts.ts';
 import { Email, Line, Name, TimeOrDay } from '../../core/platform/fields.ts';
 import { rateLimits, tokenLimiters } from '../../core/platform/rate-limits.ts';
 import { roles } from '../../core/platform/roles.ts';
-import { EvidenceDays } from '../../extras/evidence/schema.ts';
+import { evidenceChange, evidenceOfAccount } from '../../extras/evidence/schema.ts';
 import { type Operation, Uuid, wholeNumber } from '../../extras/operation.ts';
 import { count, described, id, time } from '../../extras/replies.ts';
 
@@ -22,11 +22,7 @@ export const AccountChange = v.object({
   bytesPerDay: Quota,
   deliveriesPerDay: Quota,
   requestsPerMinute: v.optional(v.nullable(RequestsPerMinute)),
-  evidenceDays: described(
-    v.optional(EvidenceDays),
-    'For how many days it keeps videos, photos and reports of accidents, which its fleets must have agreed to. With ' +
-      'null it keeps none, and what is stored is deleted.',
-  ),
+  ...evidenceChange,
   status: v.optional(v.picklist(['active', 'suspended'], 'must be active or suspended')),
 });
 
@@ -44,10 +40,7 @@ export const Account = v.object({
     }),
     'What the account may add a day, and how many requests a minute each token may make, where that is not as usual.',
   ),
-  evidenceDays: described(
-    v.nullable(count),
-    'For how many days it keeps the evidence of accidents, if it does.',
-  ),
+  ...evidenceOfAccount,
   held: described(
     v.boolean(),
     'Whether it may add no records now, because the database is nearly full.',

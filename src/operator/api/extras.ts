@@ -1,3 +1,11 @@
+import type { Operation } from '../../extras/operation.ts';
+
+/** Operations that an extra adds to a tag of the core's, or to its own, which it describes. */
+export type OfExtra = {
+  tag: readonly [tag: string, about?: string];
+  operations: Record<string, Operation>;
+};
+
 export * as alerts from '../../extras/alerts/operations.ts';
 export * as archive from '../../extras/archive/operations.ts';
 export * as cells from '../../extras/cells/operations.ts';

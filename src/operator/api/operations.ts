@@ -14,6 +14,8 @@ export const ofCore = {
   ...serviceOperations,
 };
 
+export const ofExtras: extras.OfExtra[] = Object.values(extras);
+
 /** Typed one by one, for clients. */
 export const operations = {
   ...ofCore,

@@ -21,7 +21,8 @@ import { cancelPending, removeFanOuts } from '../../core/webhooks/deliveries/can
 import { untilNoCallStarts } from '../../core/webhooks/deliveries/send/in-flight.ts';
 import { resumeWebhooks, stopWebhooks, unsubscribeAll } from '../../core/webhooks/remove.ts';
 import { declared } from '../../extras.ts';
-import { type Deletion, selectDeletions, stepNames } from './run.ts';
+import { type Deletion, selectDeletions } from './list.ts';
+import { stepNames } from './run.ts';
 
 export const graceDays = 30;
 

@@ -141,7 +141,7 @@ export async function countRows(
 const rowsPerChunk = 1000;
 
 /** Changes those rows of a table whose keys `keys` selects, a query in parentheses. */
-export type RowChange = (db: Database, table: Table, keys: SQL) => Statement<D1Result>;
+type RowChange = (db: Database, table: Table, keys: SQL) => Statement<D1Result>;
 
 const deletion: RowChange = (db, { name, key }, keys) =>
   // The table is known only at run time.

@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, isNotNull, isNull, lte, ne, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, lte, type SQL, sql } from 'drizzle-orm';
 import { deleteAccountRow } from '../../core/accounts/accounts.ts';
 import { removeTokens } from '../../core/accounts/tokens/service.ts';
 import { type Action, recordChange } from '../../core/fleet/record-changes.ts';
@@ -10,7 +10,6 @@ import {
   removeRecords,
 } from '../../core/fleet/remove.ts';
 import { type Database, type Statement, transaction } from '../../core/platform/db/database.ts';
-import { accounts } from '../../core/platform/db/schema/accounts.ts';
 import { erasedDrivers } from '../../core/platform/db/schema/fleet.ts';
 import { deletions } from '../../core/platform/db/schema/jobs.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
@@ -31,55 +30,8 @@ import {
 } from '../../core/webhooks/notifications/remove.ts';
 import type { Erasing, Deletion as Row, Step } from '../../extras/extra.ts';
 import { declared, extras } from '../../extras.ts';
-import { maxListed } from '../api/counted.ts';
+import { type Deletion, type Kind, selectDeletions } from './list.ts';
 import { throughRows } from './rows.ts';
-
-/** An accepted deletion that is not done, with the name of its account, if that is there. */
-export type Deletion = Awaited<ReturnType<typeof selectDeletions>>[number];
-
-export type Kind = Deletion['kind'];
-
-export const maxDeletionsListed = 1000;
-
-/** Accepted deletions that are not done, those due first before others. */
-export function listDeletions(env: Env): Promise<Deletion[]> {
-  const db = openDatabase(env);
-  return transaction(
-    db,
-    selectDeletions(db, ne(deletions.kind, 'copy'))
-      .orderBy(deletions.dueAt)
-      .limit(maxDeletionsListed),
-  );
-}
-
-/** The statement that reads the deletions for which a condition holds. */
-export const selectDeletions = (db: Database, which: SQL | undefined) =>
-  db
-    .select({ ...getTableColumns(deletions), account: accounts.name })
-    .from(deletions)
-    .leftJoin(accounts, eq(accounts.id, deletions.accountId))
-    .where(which);
-
-/** The statement that lists deletions that have failed, among the first 1,000. */
-export function failedDeletions(db: Database) {
-  const first = db
-    .select()
-    .from(deletions)
-    .orderBy(deletions.dueAt)
-    .limit(maxDeletionsListed)
-    .as('first');
-  return db
-    .select({
-      id: first.id,
-      accountId: first.accountId,
-      account: accounts.name,
-      problem: sql<string>`${first.problem}`.as('its_problem'),
-    })
-    .from(first)
-    .leftJoin(accounts, eq(accounts.id, first.accountId))
-    .where(isNotNull(first.problem))
-    .limit(maxListed);
-}
 
 /** A step that changes an account's rows of a table, or those for a connection or address. */
 const inRows =

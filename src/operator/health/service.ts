@@ -99,7 +99,7 @@ export const mostBytes = 10_000_000_000;
 /** When somebody should act soon and at once, and when who adds most is held. */
 export const warningShare = 0.8;
 export const errorShare = 0.95;
-export const holdShare = 0.9;
+const holdShare = 0.9;
 
 /** The growth rate is that of the last 14 days, or of as many as are known. */
 const rateDays = 14;

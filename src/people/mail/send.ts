@@ -1,13 +1,17 @@
 import { config } from '../../core/platform/config.ts';
 
 /** Why the email service took no email: its code, such as E_RECIPIENT_SUPPRESSED, without the recipient's address. */
-export class MailError extends Error {
+class MailError extends Error {
   readonly code: string | null;
   constructor(code: string | null) {
     super(`The email service refused an email: ${code ?? 'without a code'}`);
     this.code = code;
   }
 }
+
+/** Why an email was not sent, for the log: the service's code; otherwise `ours`, an error on our side. */
+export const whyNotSent = (error: unknown): { code: string | null; ours?: unknown } =>
+  error instanceof MailError ? { code: error.code } : { code: null, ours: error };
 
 /** Sends an email from the address in EMAIL_FROM. @throws MailError; Error, when this deployment sends no email */
 export async function sendMail(

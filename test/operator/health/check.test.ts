@@ -2,30 +2,27 @@ import { env } from 'cloudflare:workers';
 import { fingerprint, schemaSql } from '#src/operator/api/schema.ts';
 import type { ServiceCheck } from '#src/operator/api/service.ts';
 import { checkService, type ProbeMessage, recordProbe } from '#src/operator/health/check.ts';
-import { keepEmails } from '#test/support/emails.ts';
-import { rows } from '#test/support/rows.ts';
-import { minute } from '#test/support/service.ts';
+import { keepEmails, minute, rows } from '#test/support.ts';
 
 const times = { probeMs: 300, holdMs: 200, messagesMs: 1500 };
 const schema = async () =>
   Promise.all((await rows(schemaSql)).map(({ name }) => fingerprint(String(name))));
 
 /** What a check finds with these bindings. Its messages come one after the other, or as `receive` says. */
-async function found(
-  bindings: object = {},
-  expected: string[] = [],
+async function found({
+  bindings = {},
   receive = (message: ProbeMessage): unknown => recordProbe(env, message, times.holdMs),
-  asked: Partial<ServiceCheck> = {},
-) {
+  ...asked
+}: {
+  bindings?: object;
+  receive?: (message: ProbeMessage) => unknown;
+} & Partial<ServiceCheck> = {}) {
   const sent = vi.spyOn(env.DELIVERIES, 'sendBatch').mockImplementation(async (messages) => {
     for (const { body } of messages) receive(body as ProbeMessage);
     return {} as never;
   });
-  const checks = await checkService(
-    { ...env, ...bindings },
-    { schema: expected.length > 0 ? expected : await schema(), ...asked },
-    times,
-  );
+  const expected = { schema: await schema(), ...asked };
+  const checks = await checkService({ ...env, ...bindings }, expected, times);
   sent.mockRestore();
   return Object.fromEntries(
     checks.map(({ name, result, detail }) => [name, `${result}: ${detail}`]),
@@ -44,7 +41,7 @@ it('finds nothing wrong with a service that works, and leaves nothing behind', a
 it('names what a database lacks, and what is there in other words', async () => {
   const expected = [...(await schema()), await fingerprint('table loans: create table loans (id)')];
   const altered = expected.map((one) => one.replace(/^(table tokens): .*/, '$1: 0000000000000000'));
-  expect((await found({}, altered)).schema).toMatch(
+  expect((await found({ schema: altered })).schema).toMatch(
     /^fault: missing or different: .*table tokens.*table loans/,
   );
 });
@@ -63,19 +60,21 @@ const failing = (refuses: (queries: number) => boolean) => {
 };
 
 const silent = () => new Promise<never>(() => {});
-const refused = async (why: string) => Promise.reject(new Error(why));
+const email = 'ops@example.com';
+const send = async () =>
+  Promise.reject(Object.assign(new Error(`${email} is not verified`), { code: 'E_NOT_VERIFIED' }));
+const put = async () => Promise.reject(new Error('10001'));
+const written = { put: async () => {}, get: async () => null };
+const paid = { ALLOW_LOOPBACK_RECEIVERS: 'false' };
 
 it.each<[string, object, RegExp]>([
-  [
-    'KV',
-    { TOKENS: { put: async () => {}, get: async () => null } },
-    /^warning: written, but not read yet/,
-  ],
+  ['KV', { TOKENS: written }, /^warning: written, but not read yet/],
   ['KV', { TOKENS: { put: silent, get: silent } }, /^fault: Error: no response within 300 ms/],
-  ['archive', { ARCHIVE: { put: () => refused('10001'), get: silent } }, /^fault: Error: 10001/],
+  ['archive', { ARCHIVE: { put, get: silent } }, /^fault: Error: 10001/],
   ['archive', { ARCHIVE: undefined }, /^off: /],
   ['Analytics Engine', { ATTEMPTS: undefined }, /^off: /],
   ['email', { EMAIL: undefined }, /^off: /],
+  ['email', { EMAIL: { send } }, /^fault: .* refused an email: E_NOT_VERIFIED$/],
   [
     'plan',
     { DB: failing((queries) => queries === 1) },
@@ -83,18 +82,15 @@ it.each<[string, object, RegExp]>([
   ],
   [
     'queries of a batch',
-    { ALLOW_LOOPBACK_RECEIVERS: 'false', DB: failing((queries) => queries > 1000) },
+    { ...paid, DB: failing((queries) => queries > 1000) },
     /^ok: each counts as one of 1,000: Error: Too many/,
   ],
-  [
-    'queries of a batch',
-    { ALLOW_LOOPBACK_RECEIVERS: 'false', DB: failing(() => false) },
-    /^ok: 1,001 may be in one/,
-  ],
+  ['queries of a batch', { ...paid, DB: failing(() => false) }, /^ok: 1,001 may be in one/],
 ])('says how %s fails', async (name, bindings, expected) => {
-  expect((await found(bindings))[name]).toMatch(expected);
+  expect((await found({ bindings, email }))[name]).toMatch(expected);
 });
 
+let received = 0;
 it.each<[string, (message: ProbeMessage) => unknown, [RegExp, RegExp]]>([
   [
     'no messages',
@@ -115,44 +111,31 @@ it.each<[string, (message: ProbeMessage) => unknown, [RegExp, RegExp]]>([
       ),
     [/^ok/, /^warning: .* the next message came after \d{3} ms/],
   ],
+  [
+    'that the first messages are lost, and tries again',
+    (message) => ++received > 2 && recordProbe(env, message, times.holdMs),
+    [/^ok: 2 of 2 messages came/, /^ok/],
+  ],
 ])('sees %s', async (_, receive, [queue, work]) => {
-  const checks = await found({}, [], receive);
+  const checks = await found({ receive });
   expect(checks.queue).toMatch(queue);
   expect(checks['background work']).toMatch(work);
 });
 
-it('a queue whose first messages are lost is tried again', async () => {
-  let sent = 0;
-  const receive = (message: ProbeMessage) => ++sent > 2 && recordProbe(env, message, times.holdMs);
-  expect((await found({}, [], receive)).queue).toMatch(/^ok: 2 of 2 messages came/);
-});
-
 it('measures ingest in an account that it deletes, and sends an email, if asked to', async () => {
   const { sent } = keepEmails();
-  const checks = await found({}, [], undefined, { writes: true, email: 'ops@example.com' });
+  const checks = await found({ writes: true, email });
   expect(checks.ingest).toMatch(/^ok: D1 works \d+ ms on one event, and \d+ ms on fifty/);
   expect(checks.email).toMatch(/^ok: accepted from /);
-  expect(sent()).toMatchObject([{ to: 'ops@example.com', subject: 'Fleet Data Service: a test' }]);
+  expect(sent()).toMatchObject([{ to: email, subject: 'Fleet Data Service: a test' }]);
   expect(await rows('select kind from deletions')).toEqual([{ kind: 'account' }]);
   expect(await rows('select count(*) as n from safety_events')).toEqual([{ n: 51 }]);
 });
 
-it('says how Cloudflare refuses an email', async () => {
-  const send = async () => {
-    throw Object.assign(new Error('ops@example.com is not verified'), { code: 'E_NOT_VERIFIED' });
-  };
-  const { email } = await found({ EMAIL: { send } }, [], undefined, { email: 'ops@example.com' });
-  expect(email).toBe('fault: Error: The email service refused an email: E_NOT_VERIFIED');
-});
-
 it.each([
-  ['ok', 'dns', 'error code: 1016'],
-  ['warning', 'status', 'error code: lost'],
-])('is %s if a call to no host is understood as %s', async (result, outcome, body) => {
-  vi.spyOn(globalThis, 'fetch').mockResolvedValueOnce(
-    new Response(body, { status: outcome === 'dns' ? 530 : 404 }),
-  );
-  expect((await found())['outgoing calls']).toBe(
-    `${result}: to a host that does not exist: ${outcome}`,
-  );
+  ['ok: to a host that does not exist: dns', 530, 'error code: 1016'],
+  ['warning: to a host that does not exist: status', 404, 'error code: lost'],
+])('is %s if a call to no host returns %d: %s', async (said, status, body) => {
+  vi.spyOn(globalThis, 'fetch').mockResolvedValueOnce(new Response(body, { status }));
+  expect((await found())['outgoing calls']).toBe(said);
 });

@@ -1,36 +1,56 @@
 import { env } from 'cloudflare:workers';
 import { app } from '#src/app.ts';
-import { staleAfterSeconds, sweepAndNote } from '#src/operator/health/service.ts';
-import { claim, deliveriesOf, unattempted } from '#test/support/deliveries.ts';
-import { listenToLog } from '#test/support/log.ts';
-import { rows } from '#test/support/rows.ts';
-import { metered } from '#test/support/runtime/meter.ts';
-import { story } from '#test/support/story.ts';
-import { call } from '#test/support/world.ts';
+import { holdLargest } from '#src/core/accounts/accounts.ts';
+import {
+  errorShare,
+  mostBytes,
+  problemOf,
+  recordSize,
+  sizeOf,
+  staleAfterSeconds,
+  sweepAndNote,
+  tellOfSize,
+  warningOf,
+  warningShare,
+} from '#src/operator/health/service.ts';
+import {
+  accident,
+  addRows,
+  call,
+  claim,
+  dayMs,
+  listenToLog,
+  metered,
+  openDatabase,
+  overloaded,
+  rows,
+  setWindow,
+  story,
+  through,
+  times,
+  transaction,
+  vehicle,
+  world,
+} from '#test/support.ts';
 
-const tale = story();
+const { register, us } = story();
 
-/** A delivery that has been due for so long, and that nobody has been woken for. */
-async function dueFor(seconds: number) {
-  const hook = await tale.register();
-  await unattempted(hook.id, tale.happen);
-  await rows(
-    `update deliveries set next_attempt_at = ?1 where status = 'pending'`,
-    Date.now() - seconds * 1000,
-  );
-  const [delivery] = await deliveriesOf(hook.id);
-  if (!delivery) throw new Error('nothing happened');
-  return delivery;
+/** A webhook whose only delivery has been due for so long, and that nobody has been woken for. */
+async function dueFor(seconds: number): Promise<string> {
+  const { id } = await register();
+  await addRows('deliveries', 1, () => ({
+    ...{ webhook_id: id, account_id: us.accountId, status: 'pending' },
+    next_attempt_at: Date.now() - seconds * 1000,
+  }));
+  return id;
 }
+const ask = <T>() => call<T>('GET', '/health');
 const finishAll = () => rows(`update deliveries set status = 'cancelled'`);
 
 /** A sweep whose messages nobody gets. */
-const sweepInVain = async (now?: number) => {
-  const refuse = vi
-    .spyOn(env.DELIVERIES, 'sendBatch')
-    .mockRejectedValue(new Error('Queue is overloaded'));
-  await sweepAndNote(env, now);
-  refuse.mockRestore();
+const sweepInVain = (now?: number) => {
+  const DELIVERIES = { sendBatch: async () => {} } as unknown as Queue; // all that it uses
+  return sweepAndNote({ ...env, DELIVERIES }, now);
 };
 
 /** The health of the service with one binding that is down. */
@@ -43,43 +63,30 @@ describe('GET /health', () => {
   it('is healthy when nothing waits, and asks nobody for a credential', async () => {
     await finishAll();
     await sweepAndNote(env);
-    const { headers, ...reply } = await call('GET', '/health');
-    expect(reply).toEqual({
-      status: 200,
-      message: 'Healthy',
-      data: {
-        database: 'ok',
-        queueBacklog: expect.any(Number),
-        oldestDueSeconds: null,
-        sweptSecondsAgo: 0,
-        size: { bytes: expect.any(Number), share: 0, daysLeft: null },
-      },
+    const reply = await ask();
+    expect(reply).toMatchObject({ status: 200, message: 'Healthy' });
+    expect(reply.data).toEqual({
+      ...{ database: 'ok', queueBacklog: expect.any(Number) },
+      ...{ oldestDueSeconds: null, sweptSecondsAgo: 0 },
+      size: { bytes: expect.any(Number), share: 0, daysLeft: null },
     });
-    expect(headers.get('cache-control')).toBe('no-store');
+    expect(reply.headers.get('cache-control')).toBe('no-store');
   });
 
   it('is 503 while a delivery has been due for five minutes, until it is held', async () => {
-    const { webhookId } = await dueFor(staleAfterSeconds + 2);
+    const webhookId = await dueFor(staleAfterSeconds + 2);
     await sweepInVain();
-    const { headers, ...late } = await call<{ oldestDueSeconds: number }>('GET', '/health');
+    const { headers, ...late } = await ask<{ oldestDueSeconds: number }>();
     expect(late).toMatchObject({
-      ...{
-        status: 503,
-        message: 'Deliveries are late',
-        requestId: headers.get('x-request-id'),
-        retryAfter: 60,
-      },
-      data: {
-        oldestDueSeconds: expect.toSatisfy(
-          (seconds: number) => Math.abs(seconds - staleAfterSeconds) < 10,
-        ),
-        sweptSecondsAgo: 0,
-      },
+      ...{ status: 503, message: 'Deliveries are late', retryAfter: 60 },
+      requestId: headers.get('x-request-id'),
+      data: { sweptSecondsAgo: 0 },
     });
+    expect(Math.abs(late.data.oldestDueSeconds - staleAfterSeconds)).toBeLessThan(10);
     expect(headers.get('retry-after')).toBe('60');
     await claim(webhookId);
     await sweepInVain();
-    expect(await call('GET', '/health')).toMatchObject({
+    expect(await ask()).toMatchObject({
       status: 200,
       data: { oldestDueSeconds: null },
     });
@@ -87,17 +94,14 @@ describe('GET /health', () => {
   });
 
   it('is healthy while deliveries wait for the rate that their receiver allows', async () => {
-    const { webhookId } = await dueFor(staleAfterSeconds + 2);
+    const webhookId = await dueFor(staleAfterSeconds + 2);
     await rows('update webhooks set max_per_second = 1 where id = ?1', webhookId);
     const lastCall = async (secondsAgo: number) => {
-      await rows(
-        `insert into webhook_health (webhook_id, failures, openings, open_until, next_call_at) values (?1, 0, 0, 0, ?2)
-         on conflict do update set next_call_at = excluded.next_call_at`,
-        webhookId,
-        Date.now() + 1000 - secondsAgo * 1000,
-      );
+      await setWindow(webhookId, 1);
+      const next = Date.now() + 1000 - secondsAgo * 1000;
+      await rows('update webhook_health set next_call_at = ?1', next);
       await sweepInVain();
-      return (await call('GET', '/health')).status;
+      return (await ask()).status;
     };
     expect([await lastCall(1), await lastCall(60)]).toEqual([200, 503]);
     await finishAll();
@@ -107,61 +111,42 @@ describe('GET /health', () => {
     const stopped = { status: 503, message: 'Scheduled jobs have stopped' };
     await finishAll();
     await sweepInVain(Date.now() - (staleAfterSeconds + 2) * 1000);
-    expect(await call('GET', '/health')).toMatchObject(stopped);
+    expect(await ask()).toMatchObject(stopped);
     await rows('delete from sweeps');
     const queries = env.MIGRATIONS.flatMap((migration) => migration.queries);
-    for (const insert of queries.filter((query) => query.includes('insert into sweeps')))
-      await rows(insert);
-    expect(await call('GET', '/health')).toMatchObject({
+    for (const query of queries) if (query.includes('insert into sweeps')) await rows(query);
+    expect(await ask()).toMatchObject({
       status: 200,
       data: { sweptSecondsAgo: null },
     });
     await rows('update sweeps set at = at - 16 * 60 * 1000');
-    expect(await call('GET', '/health')).toMatchObject(stopped);
+    expect(await ask()).toMatchObject(stopped);
     await sweepInVain();
   });
 
-  it('is 503 when the database words its errors in a new way', async () => {
-    const log = listenToLog();
-    const batch = env.DB.batch.bind(env.DB);
-    vi.spyOn(env.DB, 'batch').mockImplementation((statements) =>
-      batch<never>(statements).catch(() =>
-        Promise.reject(new Error('D1_ERROR: malformed JSON path')),
-      ),
-    );
-    expect(await call('GET', '/health')).toMatchObject({
-      status: 503,
-      message: 'Database does not respond',
-    });
-    expect(log.lines('fault')[0]?.error).toContain('words of refusals');
-    vi.restoreAllMocks();
-  });
+  const unavailable = { status: 503, message: 'Database does not respond', retryAfter: 60 };
 
-  it('is 503 when the database fails, and the log says why', async () => {
-    const log = listenToLog();
-    const prepare = () => {
-      throw new Error('D1_ERROR: D1 DB is overloaded');
-    };
-    expect(await without({ DB: { prepare } })).toMatchObject({
-      ...{ status: 503, message: 'Database does not respond', retryAfter: 60 },
-      data: { database: 'unavailable', oldestDueSeconds: null },
-    });
-    expect(log.lines('fault')).toMatchObject([
-      {
-        level: 'error',
-        message: 'Database does not respond',
-        error: 'Error: D1_ERROR: D1 DB is overloaded',
-      },
-    ]);
+  const reworded = () => Promise.reject(new Error('D1_ERROR: malformed JSON path'));
+  it.each([
+    [
+      'words its errors in a new way',
+      () => through(env.DB, (run) => run().catch(reworded)),
+      'words of refusals',
+    ],
+    ['fails', () => overloaded(env.DB), 'D1 DB is overloaded'],
+  ])('is 503 when the database %s, and the log says why', async (_, database, why) => {
+    const { lines } = listenToLog();
+    const data = { database: 'unavailable', oldestDueSeconds: null };
+    expect(await without({ DB: database() })).toMatchObject({ ...unavailable, data });
+    expect(lines('fault')).toMatchObject([{ level: 'error', error: expect.stringContaining(why) }]);
   });
 
   it('does not wait for a database that hangs', async () => {
     listenToLog();
     const patience = vi.spyOn(scheduler, 'wait').mockResolvedValue();
     const statement = { bind: () => statement, all: () => new Promise(() => {}) };
-    const body = await without({ DB: { prepare: () => statement } });
+    expect(await without({ DB: { prepare: () => statement } })).toMatchObject(unavailable);
     expect(patience).toHaveBeenCalledWith(5000, expect.anything());
-    expect(body).toMatchObject({ status: 503, message: 'Database does not respond' });
   });
 
   it('is healthy although the queue does not say what waits in it', async () => {
@@ -169,7 +154,7 @@ describe('GET /health', () => {
     const DELIVERIES = { metrics: () => Promise.reject(new Error('not now')) };
     expect(await without({ DELIVERIES })).toMatchObject({
       status: 200,
-      data: { database: 'ok', queueBacklog: null },
+      data: { queueBacklog: null },
     });
   });
 
@@ -182,9 +167,9 @@ describe('GET /health', () => {
   });
 
   it('reads two rows, however much is pending', async () => {
-    await rows(`insert into deliveries (webhook_id, id, account_id, event_id, level, status, next_attempt_at)
-       with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
-       select 'many', i, 'a', 'e', 0, 'pending', i from n`);
+    await addRows('deliveries', 5000, (i) => ({
+      ...{ webhook_id: 'many', status: 'pending', next_attempt_at: i + 1 },
+    }));
     await sweepInVain();
     const meter = metered();
     expect(await without({ DB: meter.env.DB })).toMatchObject({ status: 503 });
@@ -192,4 +177,86 @@ describe('GET /health', () => {
     await rows(`delete from deliveries where webhook_id = 'many'`);
     await sweepInVain();
   });
+});
+
+const GB = 1e9;
+const now = 1000 * dayMs;
+const health = {
+  database: 'ok',
+  queueBacklog: 0,
+  oldestDueSeconds: null,
+  sweptSecondsAgo: 0,
+} as const;
+
+describe('how full the database is', () => {
+  it.each([
+    ['grows', 3 * GB, { bytes: 2 * GB, day: 990 }, { share: 0.3, daysLeft: 70 }],
+    ['shrinks', 2 * GB, { bytes: 3 * GB, day: 990 }, { share: 0.2, daysLeft: null }],
+    ['is younger than a day', 2 * GB, { bytes: GB, day: 999.5 }, { share: 0.2, daysLeft: null }],
+    ['is new', GB, undefined, { share: 0.1, daysLeft: null }],
+    ['is full', 11 * GB, { bytes: 9 * GB, day: 999 }, { share: 1.1, daysLeft: 0 }],
+  ])('is estimated for one that %s', (_, bytes, earlier, expected) => {
+    expect(sizeOf(bytes, now, earlier)).toEqual({ bytes, ...expected });
+  });
+
+  it('is a warning from 80 % on, and no problem', () => {
+    expect(warningOf({ ...health, size: sizeOf(8 * GB, now) })).toBeUndefined();
+    expect(problemOf({ ...health, size: sizeOf(9 * GB, now) })).toBeUndefined();
+    expect(warningOf({ ...health, size: { bytes: 9 * GB, share: 0.9, daysLeft: 10 } })).toBe(
+      'The database is 90 % full, and will be full in 10 days at this rate',
+    );
+  });
+
+  it('is a line from 80 % on, and an error from 95 % on', () => {
+    const { lines } = listenToLog();
+    for (const share of [warningShare, errorShare]) {
+      tellOfSize(share * mostBytes);
+      tellOfSize(share * mostBytes + 1);
+    }
+    const message = 'The database is nearly full';
+    expect(lines('fault')).toMatchObject([
+      { level: 'warn', message, percent: 80 },
+      { level: 'warn', message, percent: 95 },
+      { level: 'error', message, percent: 95 },
+    ]);
+  });
+});
+
+it('a database that is nearly full takes no records of those who add most', async () => {
+  const [large, small] = [us, await world()];
+  await large.send(...times(20, (i) => vehicle({ sourceId: `${i}` })));
+  await small.send(vehicle());
+  const db = openDatabase(env);
+  await transaction(db, holdLargest(db, true));
+  expect(await large.send(vehicle())).toMatchObject({
+    status: 429,
+    message: 'Storage is nearly full, and takes no records of this account for now',
+  });
+  expect((await small.send(vehicle())).status).toBe(200);
+  expect((await large.send(vehicle(), accident())).status).toBe(200);
+  await transaction(db, holdLargest(db, false));
+  expect((await large.send(vehicle())).status).toBe(200);
+});
+
+it('the size that is noted is one a day, for 60 days', async () => {
+  await rows('delete from database_sizes');
+  for (const day of [0, 10, 60]) {
+    await recordSize(env, now + day * dayMs);
+    await recordSize(env, now + day * dayMs + 3_600_000);
+  }
+  const days = async () =>
+    (await rows('select day from database_sizes order by day')).map(({ day }) => day);
+  expect(await days()).toEqual([1000, 1010, 1060]);
+  await recordSize(env, now + 61 * dayMs);
+  expect(await days()).toEqual([1010, 1060, 1061]);
+});
+
+it('the size that is noted is what the rate follows from', async () => {
+  await rows('delete from database_sizes');
+  const bytes = await recordSize(env, Date.now() - 5 * dayMs);
+  expect(bytes).toBeGreaterThan(100_000);
+  await rows('update database_sizes set bytes = bytes - 50000');
+  const { data } = await ask<{ size: { bytes: number; daysLeft: number } }>();
+  expect(data.size.bytes).toBeGreaterThanOrEqual(bytes);
+  expect(data.size.daysLeft).toBeGreaterThan(100_000);
 });

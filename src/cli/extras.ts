@@ -7,3 +7,4 @@ export { commands as externalIds } from '../extras/external-ids/commands.ts';
 export { commands as providers } from '../extras/providers/commands.ts';
 export { commands as singleSignOn } from '../extras/single-sign-on/commands.ts';
 export { commands as why } from '../extras/why/commands.ts';
+export type { Groups } from './operate/derive.ts';

@@ -24,7 +24,7 @@ export function fleetCommand(): Command {
     name === ''
       ? fleet
       : (fleet.commands.find((one) => one.name() === name) ?? fleet.command(name));
-  for (const some of [groups, ...Object.values(extras)])
+  for (const some of [groups, ...Object.values<extras.Groups>(extras)])
     for (const [name, { about, commands }] of Object.entries(some)) {
       const group = groupOf(name);
       if (about) group.description(about);

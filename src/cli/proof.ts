@@ -5,11 +5,11 @@ import { Command } from 'commander';
 import { wholeNumber } from './operate/context.ts';
 import { root } from './project/paths.ts';
 
-// npm run proof: what a release needs beside `npm test`, which excludes these files.
-const proofs = '.proof.test.';
+// npm run proof: what a release needs beside `npm test`, which excludes tests with the tag `proof`.
+const isProof = /^\/\/ @module-tag proof\n|tags: \['proof'\]/;
+const hasSizes = /FULL_PROOF|\bruns\(/;
 
-/** Each seed's simulation has 1,000 days of its own, until the year 7500. */
-const maxSeed = 2000;
+const maxSeed = 1_000_000_000;
 
 const { seed, steps, mutants, full } = new Command('npm run proof --')
   .description(
@@ -34,22 +34,20 @@ const { seed, steps, mutants, full } = new Command('npm run proof --')
   .parse()
   .opts<{ seed?: number; steps?: number; mutants?: true; full?: true }>();
 
-/** The files that `npm test` runs as well, with less. */
-const withSizes = (): string[] =>
-  globSync('test/**/*.test.ts', { cwd: root }).filter((path) =>
-    /FULL_PROOF|\bruns\(/.test(readFileSync(join(root, path), 'utf8')),
-  );
+/** The files with proofs; at full size, also those with other tests that have sizes. */
+const files = (): string[] =>
+  globSync('test/**/*.test.ts', { cwd: root }).filter((path) => {
+    const text = readFileSync(join(root, path), 'utf8');
+    return isProof.test(text) || (full && hasSizes.test(text));
+  });
 
 const only = seed !== undefined || steps !== undefined;
-const tests = mutants
-  ? ['structure/mutants.proof']
-  : only
-    ? ['simulation.proof']
-    : [proofs, ...(full ? withSizes() : [])];
+const tests = mutants ? ['structure/mutants.proof'] : only ? ['simulation.proof'] : files();
 const { status } = spawnSync(
   join(root, 'node_modules/.bin/vitest'),
   [
     ...['run', '--config', 'test/vitest.config.ts', ...tests],
+    ...(full ? [] : ['--tags-filter=proof']),
     ...['--reporter=default', '--reporter=./test/support/runtime/tally.ts'],
   ],
   {

@@ -48,6 +48,7 @@ type Options = {
 };
 const { port, quiet, fresh, isolates, cells } = program.opts<Options>();
 
+const logFile = join(localDirectory, 'wrangler.log');
 const stopped = new AbortController();
 let stack: Stack | undefined;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => void stop(0));
@@ -77,6 +78,11 @@ async function run(): Promise<void> {
   console.log('Starting the service with local D1, KV and Queues …');
   stack = await startStack({ directory: localDirectory, port, isolates, ...(cells && { cells }) });
   const { baseUrl, operatorKey, cells: keys, certificates, minute } = stack;
+  void stack.ended.then(() => {
+    if (!stopped.signal.aborted)
+      console.error(`npm start: the service has ended by itself; see ${logFile}`);
+    return stop(1);
+  });
   const receiver = await startReceiver(certificates, port + 1, (received) =>
     console.log(printable(lineOf(received))),
   );
@@ -99,7 +105,7 @@ async function run(): Promise<void> {
 
 /** Makes a function that prints what has happened since its last call, beside deliveries. */
 function printNews(): () => void {
-  const emails = emailsIn(join(localDirectory, 'wrangler.log'));
+  const emails = emailsIn(logFile);
   let said: string | undefined;
   return () => {
     for (const line of emails()) console.log(printable(line));

@@ -31,7 +31,7 @@ export async function newAccount(stack: Stack) {
   // Not all at once: the calls are not what is measured.
   const setPaused = async (ids: string[], what: 'pause' | 'resume') => {
     for (const some of partsOf(ids, 10))
-      await all(some.map((id) => operator.call(`POST /webhooks/:id/${what}`, { id })));
+      await all(some.map((id) => call(`/webhook/${id}/${what}`, {}, apiToken)));
   };
   await ingest(Array.from({ length: vehicles }, (_, i) => vehicle(`v${i}`)));
   return {

@@ -105,7 +105,7 @@ const withBenchWorker: Change = ({ queues: { producers, consumers }, ...toml }) 
   },
 });
 
-export type Counter = Awaited<ReturnType<typeof startCounter>>;
+type Counter = Awaited<ReturnType<typeof startCounter>>;
 
 /** A receiver that responds after `ms`, and counts its calls and different deliveries. */
 async function startCounter(

@@ -1,9 +1,7 @@
-import type { Demo } from '../local/directory.ts';
 import { type Operator, request } from '../operate/client.ts';
+import type { DemoAccount } from './extras.ts';
 import * as extras from './extras.ts';
 import type { DemoProvider } from './provider.ts';
-
-export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;
 
 /** Creates the demo account, whose second connection pulls from `provider`, or returns an earlier one. */
 export async function demoAccount(
@@ -14,23 +12,19 @@ export async function demoAccount(
   const accounts = await operator.call('GET /accounts');
   const earlier = accounts.some(({ id }) => id === before?.accountId) ? before : undefined;
   const account = earlier ?? (await openDemo(operator, provider));
-  const id = account.connections[1]?.id ?? '';
-  for (const connect of Object.values<extras.Connect>(extras))
-    await connect(operator, id, provider, !earlier);
+  for (const prepare of Object.values<extras.Prepare>(extras))
+    await prepare(operator, account, provider, !earlier);
   return account;
 }
 
-async function openDemo(
+const openDemo = (
   operator: Operator,
   { url: baseUrl, credential }: DemoProvider,
-): Promise<DemoAccount> {
-  const opened = await openAccount(operator, 'Demo Fleet', [
+): Promise<DemoAccount> =>
+  openAccount(operator, 'Demo Fleet', [
     { provider: 'motive', name: 'Long haul' },
     { provider: 'samsara', name: 'City vans', historyDays: 30, credential, baseUrl },
   ]);
-  await operator.call('PATCH /accounts/:id', { id: opened.accountId, body: { evidenceDays: 90 } });
-  return opened;
-}
 
 /** Creates an account with these connections, a token, and an ingest key for each. */
 export async function openAccount(

@@ -1,12 +1,16 @@
+import type { Demo } from '../local/directory.ts';
 import type { Operator } from '../operate/client.ts';
 import type { DemoProvider } from './provider.ts';
 
-/** What an extra does with the demo's connection to a fake provider; `isNew` if it was just added. */
-export type Connect = (
+export type DemoAccount = Pick<Demo, 'accountId' | 'apiToken' | 'connections'>;
+
+/** What an extra does with the demo's account, `isNew` or of an earlier run. Its second connection is to a fake provider. */
+export type Prepare = (
   operator: Operator,
-  id: string,
+  account: DemoAccount,
   provider: DemoProvider,
   isNew: boolean,
 ) => Promise<void>;
 
+export * from '../../extras/evidence/commands/demo.ts';
 export * from '../../extras/providers/commands/demo.ts';

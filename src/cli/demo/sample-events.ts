@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { mediaLink } from '../../dev/fakes/media.ts';
 import { insist, request } from '../operate/client.ts';
-import type { DemoAccount } from './account.ts';
+import type { DemoAccount } from './extras.ts';
 import { type DemoProvider, incidents, pick, somewhere } from './provider.ts';
 
 /** Enough for the minutes in which an account that moves to another cell is suspended. */

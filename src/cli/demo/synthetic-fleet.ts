@@ -6,7 +6,7 @@ import { dayMs, hourMs, minuteMs } from '../../core/platform/durations.ts';
 import { wholeNumber } from '../operate/context.ts';
 
 /** The size of the fleet, its first day (`YYYY-MM-DD`), and the random seed. */
-export type FleetOptions = { vehicles: number; days: number; start: string; seed: number };
+type FleetOptions = { vehicles: number; days: number; start: string; seed: number };
 
 const depots = [
   { town: 'Denver', latitude: 39.7392, longitude: -104.9903 },

@@ -9,6 +9,8 @@ import { startWrangler, type Variables } from '../project/wrangler.ts';
 
 export type DevServer = {
   baseUrl: string;
+  /** When it has ended, perhaps by itself: a change of the source may break it. */
+  ended: Promise<unknown>;
   stop: () => Promise<void>;
   /** Ends all of it at once, as a power cut would. */
   kill: () => void;
@@ -46,7 +48,12 @@ export async function startDev(
   );
   writeFileSync(pidFile(directory), String(child.pid));
   const baseUrl = await untilReady(child, logFile);
-  return { baseUrl, stop: () => end(child, directory), kill: () => signal(child.pid, 'SIGKILL') };
+  return {
+    baseUrl,
+    ended: once(child, 'exit'),
+    stop: () => end(child, directory),
+    kill: () => signal(child.pid, 'SIGKILL'),
+  };
 }
 
 export const localOrigin = (port: number | string): string => `http://localhost:${port}`;

@@ -8,7 +8,7 @@ import { ApiError, type Call, type Data } from './client.ts';
 import { eachAs, show } from './print.ts';
 
 /** Makes a command for the group in which it is declared. */
-export type MakeCommand = (group: string) => Command;
+type MakeCommand = (group: string) => Command;
 
 /** Commands by what they are about, which is '' for those of the tool itself. Extras add to them. */
 export type Groups = { [name: string]: { about?: string; commands: MakeCommand[] } };

@@ -49,6 +49,7 @@ export function importCommand(): Command {
       async (file, { connection, kind, notify = false, dryRun = false, encoding }, command) => {
         // Loads the declarations of all records, which would slow down other commands.
         const { readRecords } = await import('./import/read.ts');
+        const { acceptRecords } = await import('../../core/ingest/accept.ts');
         const size = sizeOf(file);
         const operator = operatorFor(command);
         const key = await operator.call('POST /connections/:id/ingest-keys', {
@@ -66,10 +67,25 @@ export function importCommand(): Command {
             firstRejected.push(`\n  line ${line}: ${printable(message)}`);
           appendFileSync(rejectedFile, `${JSON.stringify({ line, message, record })}\n`);
         };
+        const warn = (what: string, lines: number[], records: number) => {
+          const known = warned.get(what) ?? { lines: [...new Set(lines)], records: 0 };
+          warned.set(what, { ...known, records: known.records + records });
+        };
+        // Vehicles and drivers, of which a file has few, by their ids: each call knows only its own.
+        const seen = new Map<string, Line>();
+        const see = (line: Line, call: Line[]) => {
+          const { kind, sourceId } = Object(line.record) as SomeRecord;
+          if (kind !== 'vehicle' && kind !== 'driver') return;
+          const before = seen.get(`${kind} ${sourceId}`);
+          seen.set(`${kind} ${sourceId}`, line);
+          if (!before || call.includes(before)) return;
+          const { warnings } = acceptRecords([before.record, line.record]);
+          for (const { field, message, otherIndex } of warnings)
+            if (otherIndex === 0) warn(`${field} ${message}`, [before.line, line.line], 1);
+        };
         // A dry run stores no vehicles for the calls that follow.
-        const vehicles = new Set<unknown>();
         const isInFile = ({ record }: Line) =>
-          dryRun && vehicles.has((record as SomeRecord).vehicle);
+          dryRun && seen.has(`vehicle ${(record as SomeRecord).vehicle}`);
         const { json } = command.optsWithGlobals();
         const bar = json ? undefined : new SingleBar(barOptions); // which draws only at a terminal
         bar?.start(size, 0, { records: 0, rate: 0 });
@@ -82,9 +98,8 @@ export function importCommand(): Command {
         const url = `${serviceOf(command).baseUrl}/ingest`;
         const headers = { 'x-api-key': key.value, 'content-type': 'application/json' };
         const send = async (lines: Line[]) => {
-          const records = lines.map(({ record }) => record as SomeRecord | null);
-          for (const record of records)
-            if (record?.kind === 'vehicle') vehicles.add(record.sourceId);
+          const records = lines.map(({ record }) => record);
+          for (const line of lines) see(line, lines);
           const body = JSON.stringify({ records, notify, dryRun });
           const call = () => request<CallResult>(url, { method: 'POST', headers, body });
           const found = await insist(maxTries, call);
@@ -106,13 +121,8 @@ export function importCommand(): Command {
             else reject(line, message);
           }
           for (const { index, otherIndex = index, field, message, records } of warnings) {
-            const what = `${field} ${message}`;
-            const lineOf = (index: number) => lines[index]?.line ?? 0;
-            const known = warned.get(what) ?? {
-              lines: [...new Set([index, otherIndex])].map(lineOf),
-              records: 0,
-            };
-            warned.set(what, { ...known, records: known.records + records });
+            const inFile = [index, otherIndex].map((at) => lines[at]?.line ?? 0);
+            warn(`${field} ${message}`, inFile, records);
           }
           bar?.update(lines.at(-1)?.bytesRead ?? 0, soFar());
         };
@@ -164,24 +174,30 @@ function sizeOf(file: string): number {
 
 const atOnce = 4;
 
-/** Sends calls, four at a time; one with vehicles alone, since later records may refer to them. */
+/**
+ * Sends calls, four at a time; one with vehicles alone, since later records may refer to them, and one with an id of
+ * another after that: the later line is the newer version.
+ */
 export async function sendAll(
   calls: AsyncIterable<Line[]>,
   send: (lines: Line[]) => Promise<void>,
 ): Promise<void> {
-  const underWay = new Set<Promise<void>>();
+  const underWay = new Map<Promise<void>, Set<string>>();
   for await (const call of calls) {
-    const hasVehicles = call.some(
-      ({ record }) => (record as { kind?: unknown } | null)?.kind === 'vehicle',
-    );
-    while (underWay.size >= (hasVehicles ? 1 : atOnce)) await Promise.race(underWay);
+    const records = call.map(({ record }) => Object(record) as SomeRecord);
+    const hasVehicles = records.some(({ kind }) => kind === 'vehicle');
+    const ids = new Set(records.map(({ kind, sourceId }) => `${kind} ${sourceId}`));
+    const mustWait = () =>
+      underWay.size >= (hasVehicles ? 1 : atOnce) ||
+      underWay.values().some((others) => !others.isDisjointFrom(ids));
+    while (mustWait()) await Promise.race(underWay.keys());
     // One that fails stays, and ends this.
     const sending: Promise<void> = send(call).then(() => void underWay.delete(sending));
     sending.catch(() => {});
-    underWay.add(sending);
+    underWay.set(sending, ids);
     if (hasVehicles) await sending;
   }
-  await Promise.all(underWay);
+  await Promise.all(underWay.keys());
 }
 
 const perCall = 500;

@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { migrate, whatToRestart } from '#src/cli/local/migrate.ts';
-import { temporaryFolder } from '#test/support/node/folder.ts';
+import { readText, temporaryFolder } from '#test/support/node/index.ts';
 
 it('local data of an older version is left alone, and how to delete it is said', async () => {
   const folder = temporaryFolder();
@@ -16,7 +16,7 @@ it('what was migrated since the start is compared with the files', async () => {
   const state = join(temporaryFolder(), 'state');
   await migrate(state);
   expect(whatToRestart(state)).toBeUndefined();
-  const [first = '', ...others] = readFileSync(join(state, 'migrated'), 'utf8').split('\n');
+  const [first = '', ...others] = readText(state, 'migrated').split('\n');
   writeFileSync(join(state, 'migrated'), others.join('\n'));
   expect(whatToRestart(state)).toBe('The database lacks 0001_core.sql. Restart to migrate.');
   writeFileSync(join(state, 'migrated'), [first, '0002_other.sql 0123', ...others].join('\n'));

@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fakeService } from '#test/support/node/fake-service.ts';
-import { temporaryFolder } from '#test/support/node/folder.ts';
-import { fleet, startFleet } from '#test/support/node/journey.ts';
+import { fakeService, temporaryFolder } from '#test/support/node/index.ts';
 
 /** A name that would clear the screen, reorder what is shown, and forge a row. */
 const hostile = 'Acme Żółw 東京\u0000\u001b[2J\u009b31m\u202egpj.exe\u2066\u2028\r\n│ forged │';
 /** Everything but line feeds, which separate the tool's own lines. */
-const dangerous = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+const dangerous = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|^│ forged/u;
 
 const thing = {
   ...Object.fromEntries(
@@ -19,7 +17,7 @@ const thing = {
 };
 
 /** A service that says nothing but hostile text, in whatever it is asked. */
-const service = await fakeService(({ method, url: { pathname: path } }) => {
+const { fleet, start } = await fakeService(({ method, url: { pathname: path } }) => {
   const isList = method === 'GET' && /(accounts|deliveries)$/.test(path);
   const rejected = [{ index: 0, sourceId: hostile, message: hostile }];
   const data = path === '/ingest' ? { accepted: 0, unchanged: 0, rejected } : thing;
@@ -34,19 +32,21 @@ const file = join(folder, 'records.ndjson');
 writeFileSync(file, '{"kind":"driver"}\n');
 
 it.each([
-  ...['account list', '--json account list', 'account suspend refused'],
-  ...['delivery show x', 'delivery replay --webhook x --dry-run', 'account delete x --yes y'],
+  'account list',
+  '--json account list',
+  'account suspend refused',
+  'delivery show x',
+  'delivery replay --webhook x --dry-run',
+  'account delete x --yes y',
   `import ${file} --connection x`,
 ])('no terminal obeys what is printed by fleet %s', async (command) => {
-  const { out, err } = await fleet(service, ...command.split(' '));
-  const lines = (out + err).split('\n');
+  const { out, err } = await fleet(command);
   expect(out + err).toContain('Acme Żółw 東京\\u0000');
-  expect(lines.filter((line) => dangerous.test(line))).toEqual([]);
-  expect(lines.filter((line) => line.startsWith('│ forged'))).toEqual([]);
+  expect((out + err).split('\n').filter((line) => dangerous.test(line))).toEqual([]);
 });
 
 it('no terminal obeys what is printed by fleet delivery list --follow', async () => {
-  const tool = startFleet(service, ...'delivery list --webhook x --follow'.split(' '));
+  const tool = start('delivery list --webhook x --follow');
   await expect.poll(() => tool.printed, { timeout: 30_000 }).toContain('Acme');
   tool.child.kill();
   await tool.ended;

@@ -6,11 +6,9 @@ import type { Line } from '#src/cli/operate/import/csv.ts';
 import { type Encoding, readRecords } from '#src/cli/operate/import/read.ts';
 import { callsOf, sendAll } from '#src/cli/operate/import.ts';
 import { recordKinds } from '#src/core/fleet/lists/registry.ts';
-import { fakeService } from '#test/support/node/fake-service.ts';
-import { temporaryFolder } from '#test/support/node/folder.ts';
-import { fleet } from '#test/support/node/journey.ts';
+import { fakeService, temporaryFolder, times } from '#test/support/node/index.ts';
 
-const service = await fakeService(({ url }) => ({
+const { fleet } = await fakeService(({ url }) => ({
   data:
     url.pathname === '/ingest'
       ? { accepted: 1, unchanged: 0, rejected: [] }
@@ -22,187 +20,155 @@ const file = (name: string, content: string | Uint8Array) => {
   writeFileSync(join(folder, name), content);
   return join(folder, name);
 };
+/** The records of a file, and of lines that cannot be read the number and the problem. */
 const read = async (path: string, kind?: string, encoding?: Encoding) => {
-  const lines: Line[] = [];
-  for await (const line of readRecords(path, kind, encoding)) lines.push(line);
-  return lines.map(({ bytesRead: _, ...line }) => line);
+  const lines = await Array.fromAsync(readRecords(path, kind, encoding));
+  return lines.map(({ line, problem, record }) => (problem ? `${line}: ${problem}` : record));
 };
-const records = async (path: string, kind?: string) =>
-  (await read(path, kind)).map(({ record }) => record as { [name: string]: unknown });
 
-/** A list as a cell: objects as JSON, anything else between bars. */
-const listed = (items: unknown[]) =>
-  typeof items[0] === 'object' ? JSON.stringify(items) : items.join('|');
-
-describe('a file of records', () => {
-  it('in NDJSON is read line by line, also where a line is broken', async () => {
-    const path = file('a.ndjson', '{"kind":"driver","sourceId":"1"}\r\n\n{oops\n{"sourceId":"2"}');
-    expect(await read(path, 'driver')).toEqual([
-      { line: 1, record: { kind: 'driver', sourceId: '1' } },
-      { line: 3, problem: 'line is not JSON at character 2' },
-      { line: 4, record: { kind: 'driver', sourceId: '2' } },
-    ]);
-  });
-
-  it('in CSV gets its fields in their types, and what has another type as text', async () => {
-    const path = file(
-      'a.csv',
-      '\ufeffkind,sourceId,name,groups,year,lastLocation.latitude,status,reportReady\n' +
-        'vehicle,007,"A, B",x|y,2020,1.5,active,\n' +
-        'driver,2,C,,,,1,\n' +
-        'vehicle,3,D,,soon,,,\n' +
-        'accident,5,,,,,,maybe\n',
-    );
-    const van = { kind: 'vehicle', sourceId: '007', name: 'A, B', groups: ['x', 'y'], year: 2020 };
-    expect(await records(path)).toEqual([
-      { ...van, lastLocation: { latitude: 1.5 }, status: 'active' },
+it.each<[what: string, name: string, content: string, kind: string | undefined, read: unknown[]]>([
+  [
+    'NDJSON is read line by line, also where a line is broken',
+    'a.ndjson',
+    '\ufeff{"kind":"Driver","sourceId":"1"}\r\n\n{oops\n{"sourceId":"2"}\n{"kind":"van"}',
+    'driver',
+    [
+      { kind: 'driver', sourceId: '1' },
+      '3: line is not JSON at character 2',
+      { kind: 'driver', sourceId: '2' },
+      { kind: 'van' },
+    ],
+  ],
+  [
+    'a kind is named in any spelling, and by default',
+    'k.csv',
+    'kind,sourceId,maxSpeedKph\nSafety_Event,1,5\n,2,6\nvan,3,7',
+    'ACCIDENT',
+    [
+      { kind: 'safetyEvent', sourceId: '1', maxSpeedKph: 5 },
+      { kind: 'accident', sourceId: '2', maxSpeedKph: 6 },
+      { kind: 'van', sourceId: '3', maxSpeedKph: '7' },
+    ],
+  ],
+  [
+    'CSV has fields of their types, and what has another type as text',
+    'a.csv',
+    '\ufeffkind,sourceId,name,groups,year,lastLocation.latitude,status\n' +
+      'vehicle,007,"A, B",x|y,2020,1.5,active\ndriver,2,C,,,,1\nvehicle,3,D,,soon,,\n',
+    undefined,
+    [
+      {
+        kind: 'vehicle',
+        sourceId: '007',
+        name: 'A, B',
+        groups: ['x', 'y'],
+        year: 2020,
+        lastLocation: { latitude: 1.5 },
+        status: 'active',
+      },
       { kind: 'driver', sourceId: '2', name: 'C', status: 1 },
       { kind: 'vehicle', sourceId: '3', name: 'D', year: 'soon' },
-      { kind: 'accident', sourceId: '5', reportReady: 'maybe' },
-    ]);
-  });
-
-  it.each([
-    [';', 'with commas in numbers', '1,5'],
-    ['\t', 'as spreadsheets copy them', '1.5'],
-    [',', 'which Excel names in a line of its own', '1.5'],
-  ])('in CSV may have cells separated by %j, %s', async (separator, _, odometer) => {
-    const cells = ['odometerKm', 'groups', 'name', 'sourceId', ''];
-    const row = [odometer, 'North|South|', 'Müller, J', '7', ''].map((cell) => `"${cell}"`);
-    const path = file(
-      's.csv',
-      `sep=${separator}\n${[cells, row].map((one) => one.join(separator)).join('\r\n')}`,
-    );
-    const record = {
-      sourceId: '7',
-      name: 'Müller, J',
-      groups: ['North', 'South'],
-      odometerKm: 1.5,
-    };
-    expect(await read(path, 'vehicle')).toEqual([
-      { line: 3, record: { kind: 'vehicle', ...record } },
-    ]);
-  });
-
-  it('names its kinds in any spelling', async () => {
-    const ndjson = file(
-      'k.ndjson',
-      '{"kind":"Vehicle","sourceId":"1"}\n{"sourceId":"2"}\n{"kind":"van"}',
-    );
-    expect(await records(ndjson)).toMatchObject([
-      { kind: 'vehicle' },
-      { sourceId: '2' },
-      { kind: 'van' },
-    ]);
-    const csv = file('k.csv', 'kind,sourceId,maxSpeedKph\nSafety_Event,1,5\n,2,6\nvan,3,7');
-    expect(await read(csv, 'ACCIDENT')).toMatchObject([
-      { record: { kind: 'safetyEvent', maxSpeedKph: 5 } },
-      { record: { kind: 'accident', maxSpeedKph: 6 } },
-      { record: { kind: 'van', maxSpeedKph: '7' } },
-    ]);
-  });
-
-  it.each([
-    [',', [1.5, '1,500', 1000, '=1']],
-    [';', [1.5, 1.5, 1000, '=1']],
-  ])(
-    'in CSV leaves to the service what can be thousands: cells separated by %j',
-    async (separator, kept) => {
-      const rows = ['1,5', '1,500', '1e3', '=1'].map(
-        (number, row) => `${row}${separator}"${number}"`,
-      );
-      const csv = [`sourceId${separator}odometerKm`, ...rows].join('\n');
-      expect(await records(file('n.csv', csv), 'vehicle')).toMatchObject(
-        kept.map((odometerKm) => ({ odometerKm })),
-      );
-    },
-  );
-
-  it('in CSV may write yes and no in any way', async () => {
-    const cells = ['TRUE', '1', 'yes', 'False', '0', 'No', 'maybe'];
-    const csv = `kind,dismissed\n${cells.map((cell) => `accident,${cell}`).join('\n')}`;
-    const read = await records(file('b.csv', csv));
-    expect(read.map(({ dismissed }) => dismissed)).toEqual([
-      true,
-      true,
-      true,
-      false,
-      false,
-      false,
-      'maybe',
-    ]);
-  });
-
-  it('in CSV loses only lines that cannot be read, and says which cell is wrong', async () => {
-    const csv = [
-      'sourceId,name',
-      '1,a 14" trailer',
-      '2,"open',
-      '3,"two\nlines"',
-      '4,"closed"x',
-      '5,B,more',
-      '6,C,,',
-      '7',
-    ].join('\n');
-    const van = { kind: 'vehicle' };
-    expect(await read(file('q.csv', csv), 'vehicle')).toMatchObject([
-      { line: 2, record: { ...van, sourceId: '1', name: 'a 14" trailer' } },
-      { line: 3, problem: 'cell 2 has a quote that is not closed' },
-      { line: 4, record: { ...van, sourceId: '3', name: 'two\nlines' } },
-      { line: 6, problem: 'cell 2 has a quote in the wrong place' },
-      { line: 7, problem: 'cell 3 is in no column: the first line names 2' },
-      { line: 8, record: { ...van, sourceId: '6', name: 'C' } },
-      { line: 9, record: { ...van, sourceId: '7' } },
-    ]);
-  });
-
-  it.each([
-    ['licencePlate', /column 2: licencePlate is not a field here, did you mean licensePlate\?/],
-    ['zzz', /column 2: zzz is not a field here; known are kind, /],
-    ['', /column 2: has no name/],
-    ['sourceId', /column 2: sourceId is there twice/],
-  ])('in CSV is refused as a whole with a column %j', async (name, reason) => {
-    await expect(read(file('h.csv', `sourceId,${name},name\n1,2,3`), 'vehicle')).rejects.toThrow(
-      reason,
-    );
-    await expect(read(file('k.csv', 'sourceId\n1'), 'vehicles')).rejects.toThrow(
-      '--kind vehicles must be one of',
-    );
-  });
-
-  it('in another encoding than UTF-8 is read as that, or says what to add', async () => {
-    const german = (text: string) => Buffer.from(text, 'latin1');
-    const path = file('w.csv', german('sourceId,name\n1,Jürgen\n2,Ann'));
-    expect(await read(path, 'driver')).toEqual([
-      {
-        line: 2,
-        problem: expect.stringMatching(/^character 4 is not UTF-8: .* --encoding windows-1252$/),
-      },
-      { line: 3, record: { kind: 'driver', sourceId: '2', name: 'Ann' } },
-    ]);
-    await expect(read(file('y.csv', german('sourceId,Gerät\n1,Ann')))).rejects.toThrow(
-      /^line 1: character 13 is not UTF-8: .*windows-1252\. Nothing was sent$/,
-    );
-    const jürgen = { line: 2, record: { kind: 'driver', sourceId: '1', name: 'Jürgen' } };
-    expect((await read(path, 'driver', 'windows-1252'))[0]).toEqual(jürgen);
-    const wide = file('x.csv', Buffer.from('\ufeffsourceId\tname\n1\tJürgen', 'utf16le'));
-    expect(await read(wide, 'driver', 'utf-16le')).toEqual([jürgen]);
-  });
-
-  it.each(recordKinds.map(({ kind, recordExample }) => [kind, recordExample] as const))(
-    'of kind %s is read from CSV as it is written there',
-    async (kind, example) => {
-      const cells = Object.entries(example).flatMap(([name, value]): [string, string][] =>
-        typeof value === 'object' && !Array.isArray(value)
-          ? Object.entries(value).map(([inner, part]) => [`${name}.${inner}`, String(part)])
-          : [[name, Array.isArray(value) ? listed(value) : String(value)]],
-      );
-      const quoted = (cell = '') => `"${cell.replaceAll('"', '""')}"`;
-      const csv = [0, 1].map((at) => cells.map((pair) => quoted(pair[at])).join(',')).join('\n');
-      expect(await read(file(`${kind}.csv`, csv), kind)).toEqual([{ line: 2, record: example }]);
-    },
-  );
+    ],
+  ],
+  [
+    'CSV has yes and no in any spelling',
+    'b.csv',
+    ['dismissed', 'TRUE', '1', 'yes', 'False', '0', 'No', 'maybe'].join('\n'),
+    'accident',
+    [true, true, true, false, false, false, 'maybe'].map((dismissed) => ({
+      kind: 'accident',
+      dismissed,
+    })),
+  ],
+  [
+    'of CSV only lines are lost that cannot be read, and it says which cell is wrong',
+    'q.csv',
+    'sourceId\n14" trailer\n"open\n"two\nlines"\n"closed"x\n5,more\n6,,\n7',
+    'vehicle',
+    [
+      { kind: 'vehicle', sourceId: '14" trailer' },
+      '3: cell 1 has a quote that is not closed',
+      { kind: 'vehicle', sourceId: 'two\nlines' },
+      '6: cell 1 has a quote in the wrong place',
+      '7: cell 2 is in no column: the first line names 1',
+      { kind: 'vehicle', sourceId: '6' },
+      { kind: 'vehicle', sourceId: '7' },
+    ],
+  ],
+])('%s', async (_, name, content, kind, records) => {
+  expect(await read(file(name, content), kind)).toEqual(records);
 });
+
+it.each([
+  [';', '1,5', 1.5],
+  ['\t', '1.5', 1.5],
+  [',', '1,5', 1.5],
+  // What can be thousands is for the service to refuse.
+  [',', '1,500', '1,500'],
+  [';', '1,500', 1.5],
+  [',', '1e3', 1000],
+  [',', '=1', '=1'],
+])('CSV with cells separated by %j has the number %s', async (separator, odometer, odometerKm) => {
+  const rows = [
+    ['odometerKm', 'groups', 'name', ''],
+    [odometer, 'North|South|', 'Müller, J', ''].map((cell) => `"${cell}"`),
+  ];
+  const path = file(
+    's.csv',
+    `sep=${separator}\n${rows.map((row) => row.join(separator)).join('\r\n')}`,
+  );
+  const record = { kind: 'vehicle', name: 'Müller, J', groups: ['North', 'South'], odometerKm };
+  expect(await read(path, 'vehicle')).toEqual([record]);
+});
+
+it.each([
+  ['licencePlate', /column 2: licencePlate is not a field here, did you mean licensePlate\?/],
+  ['zzz', /column 2: zzz is not a field here; known are kind, /],
+  ['', /column 2: has no name/],
+  ['sourceId', /column 2: sourceId is there twice/],
+])('CSV is refused as a whole with a column %j', async (name, reason) => {
+  const path = file('h.csv', `sourceId,${name},name\n1,2,3`);
+  await expect(read(path, 'vehicle')).rejects.toThrow(reason);
+  await expect(read(path, 'vehicles')).rejects.toThrow('--kind vehicles must be one of');
+});
+
+it('a file in another encoding than UTF-8 is read as that, or it says what to add', async () => {
+  const german = (text: string) => Buffer.from(text, 'latin1');
+  const path = file('w.csv', german('sourceId,name\n1,Jürgen\n2,Ann'));
+  expect(await read(path, 'driver')).toEqual([
+    expect.stringMatching(/^2: character 4 is not UTF-8: .* --encoding windows-1252$/),
+    { kind: 'driver', sourceId: '2', name: 'Ann' },
+  ]);
+  await expect(read(file('y.csv', german('sourceId,Gerät\n1,Ann')))).rejects.toThrow(
+    /^line 1: character 13 is not UTF-8: .*windows-1252\. Nothing was sent$/,
+  );
+  const jürgen = { kind: 'driver', sourceId: '1', name: 'Jürgen' };
+  expect((await read(path, 'driver', 'windows-1252'))[0]).toEqual(jürgen);
+  const wide = file('x.csv', Buffer.from('\ufeffsourceId\tname\n1\tJürgen', 'utf16le'));
+  expect(await read(wide, 'driver', 'utf-16le')).toEqual([jürgen]);
+});
+
+/** A value as a cell: lists of objects as JSON, of anything else between bars. */
+const cellOf = (value: unknown) =>
+  !Array.isArray(value)
+    ? value
+    : typeof value[0] === 'object'
+      ? JSON.stringify(value)
+      : value.join('|');
+
+it.each(recordKinds.map(({ kind, recordExample }) => [kind, recordExample] as const))(
+  'the example of a %s is read from CSV as it is written there',
+  async (kind, example) => {
+    const cells = Object.entries(example).flatMap(([name, value]) =>
+      typeof value === 'object' && !Array.isArray(value)
+        ? Object.entries(value).map(([inner, part]) => [`${name}.${inner}`, part])
+        : [[name, cellOf(value)]],
+    );
+    const quoted = (cell: unknown) => `"${String(cell).replaceAll('"', '""')}"`;
+    const csv = [0, 1].map((at) => cells.map((pair) => quoted(pair[at])).join(',')).join('\n');
+    expect(await read(file(`${kind}.csv`, csv), kind)).toEqual([example]);
+  },
+);
 
 async function* lines(records: object[]): AsyncGenerator<Line> {
   for (const [at, record] of records.entries()) yield { line: at + 1, record, bytesRead: at };
@@ -210,26 +176,39 @@ async function* lines(records: object[]): AsyncGenerator<Line> {
 const callsWith = (records: object[]) => callsOf(lines(records), () => {});
 
 it('an import sends calls of 500, few at a time, and vehicles before the rest', async () => {
-  const kinds = [
-    ...Array(600).fill('driver'),
-    ...Array(600).fill('vehicle'),
-    ...Array(4000).fill('trip'),
-  ];
-  const calls: string[] = [];
+  const kinds = { driver: 600, vehicle: 600, trip: 4000 };
+  const records = Object.entries(kinds).flatMap(([kind, count]) =>
+    times(count, (sourceId) => ({ kind, sourceId })),
+  );
+  const calls: number[] = [];
   let underWay = 0;
   let most = 0;
   let vehiclesUnderWay = false;
-  await sendAll(callsWith(kinds.map((kind) => ({ kind }))), async (call) => {
+  await sendAll(callsWith(records), async (call) => {
     expect(vehiclesUnderWay).toBe(false);
     vehiclesUnderWay = call.some(({ record }) => (record as { kind: string }).kind === 'vehicle');
-    calls.push(`${call.length}`);
+    calls.push(call.length);
     most = Math.max(most, ++underWay);
     await new Promise((on) => setTimeout(on, 5));
     underWay--;
     vehiclesUnderWay = false;
   });
-  expect(calls).toEqual([...Array(10).fill('500'), '200']);
+  expect(calls).toEqual([...Array(10).fill(500), 200]);
   expect(most).toBe(4);
+});
+
+it('an import sends a call that has an id of another after that', async () => {
+  const records = times(1500, (i) => ({ kind: 'driver', sourceId: i }));
+  records[600] = { kind: 'driver', sourceId: 7 };
+  const order: string[] = [];
+  let sent = 0;
+  await sendAll(callsWith(records), async () => {
+    const call = ++sent;
+    order.push(`begins ${call}`);
+    await new Promise((on) => setTimeout(on, call === 1 ? 20 : 5));
+    order.push(`ends ${call}`);
+  });
+  expect(order.slice(0, 4)).toEqual(['begins 1', 'ends 1', 'begins 2', 'begins 3']);
 });
 
 it('an import never makes a call of more than 1 MiB, and ends with the error of one', async () => {
@@ -266,12 +245,20 @@ it('a generated fleet is the same for the same options, and another for another 
   expect(generated(2)).not.toEqual(generated(1));
 });
 
-describe('fleet import', () => {
-  it('says of a dry run that nothing was stored', async () => {
-    const path = file('dry.ndjson', '{"kind":"driver","sourceId":"1","name":"Ann"}\n');
-    const args = ['import', path, '--connection', 'c'];
-    const dry = await fleet(service, ...args, '--dry-run');
-    expect(dry.out).toMatch(/^dry run +nothing was stored, and nobody was notified\naccepted +1$/m);
-    expect((await fleet(service, ...args)).out).not.toContain('dry run');
-  });
+it('fleet import says of a dry run that nothing was stored', async () => {
+  const command = `import ${file('dry.ndjson', '{"kind":"driver"}\n')} --connection c`;
+  const dry = await fleet(`${command} --dry-run`);
+  expect(dry.out).toMatch(/^dry run +nothing was stored, and nobody was notified\naccepted +1$/m);
+  expect((await fleet(command)).out).not.toContain('dry run');
+});
+
+it('fleet import warns of different vehicles with one id, also in different calls', async () => {
+  const vins = times(600, (i) => (i === 599 ? '1FUJGLDR5CLBP8834' : '1FUJGLDR5CLBP8835'));
+  const records = vins.map((vin, i) => ({ kind: 'vehicle', sourceId: `${i % 599}`, vin }));
+  const content = records.map((record) => JSON.stringify(record)).join('\n');
+  const { err, code } = await fleet(`import ${file('ids.ndjson', content)} --connection c`);
+  expect(err).toMatch(
+    /1 record, the first in line 1 and 600: sourceId is also that of a different/,
+  );
+  expect(code).toBe(1);
 });

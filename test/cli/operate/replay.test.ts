@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { root } from '#src/cli/project/paths.ts';
-import { fakeService } from '#test/support/node/fake-service.ts';
-import { fleet } from '#test/support/node/journey.ts';
+import { fakeService, root, watched } from '#test/support/node/index.ts';
 
 const times = ['2026-11-20T20:00:00.000Z', '2026-11-20T21:00:00.000Z'];
 const idOf = (time = '') => {
@@ -12,34 +9,29 @@ const idOf = (time = '') => {
 };
 const [first, second] = times.map(idOf);
 
-/** A service with deliveries for three calls, which can fail at one that continues after an id. */
-let count: object;
-let failsAfter: string | undefined;
-let asked: { method: string; url: string; body: Record<string, unknown> }[];
-const service = await fakeService(({ method, url, body = {} }) => {
+/** A service with deliveries for three calls, which can fail at the last of them. */
+let fails = false;
+let asked: { method: string; url: string; body: Record<string, unknown> }[] = [];
+const { fleet, ...service } = await fakeService(({ method, url, body = {} }) => {
   asked.push({ method, url: url.href, body });
-  if (method === 'GET') return { data: count };
-  if (failsAfter !== undefined && body.after === failsAfter) return { status: 503 };
-  const parts: Record<string, object> = {
-    '': { replayed: 5000, more: true, next: first },
-    [first ?? '']: { replayed: 5000, more: true, next: second },
-    [second ?? '']: { replayed: 17, more: false },
-  };
-  return { data: parts[String(body.after ?? '')] };
+  if (method === 'GET') return { data: { count: 10_000, more: true, tooOld: 3 } };
+  if (body.after === second)
+    return fails ? { status: 503 } : { data: { replayed: 17, more: false } };
+  return { data: { replayed: 5000, more: true, next: body.after ? second : first } };
 });
 beforeEach(() => {
-  [count, failsAfter, asked] = [{ count: 10_000, more: true, tooOld: 3 }, undefined, []];
+  [fails, asked] = [false, []];
 });
 
-const command = ['delivery', 'replay', '--webhook', 'w'];
-const replay = (...options: string[]) => fleet(service, ...command, ...options);
+const command = 'delivery replay --webhook w';
+const replay = (options = '') => fleet(`${command}${options}`);
 const calls = () => asked.filter(({ method }) => method === 'POST').map(({ body }) => body);
 const counted =
   'Deliveries that can be replayed: 10000 or more. Left out because they are too old: 3.';
 
 it('fleet delivery replay goes on until all is done, and says what it has left out', async () => {
   const since = '2026-11-20T00:00:00Z';
-  const { out, err, code } = await replay('--yes', '--all', '--since', since, '--json');
+  const { out, err, code } = await replay(` --yes --all --since ${since} --json`);
   expect(JSON.parse(out)).toEqual({ replayed: 10_017 });
   expect(err).toBe(`${counted} Receivers will see a repeat of what was delivered.\n`);
   expect(code).toBe(0);
@@ -53,8 +45,8 @@ it('fleet delivery replay goes on until all is done, and says what it has left o
 });
 
 it('fleet delivery replay that is interrupted says where to go on', async () => {
-  failsAfter = second;
-  const { out, err, code } = await replay('--yes');
+  fails = true;
+  const { out, err, code } = await replay(' --yes');
   expect([out, code]).toEqual(['', 1]);
   expect(err).toBe(
     `${counted}\nfleet: 503 Try again. 10000 replayed; continue with --since ${times[1]}\n`,
@@ -67,7 +59,7 @@ it('fleet delivery replay replays nothing without a terminal, or as a dry run', 
     out: '',
     err: `fleet: ${counted} stdin is not a terminal; pass --yes to replay them\n`,
   });
-  expect(await replay('--dry-run', '--yes')).toEqual({ code: 0, out: `${counted}\n`, err: '' });
+  expect(await replay(' --dry-run --yes')).toEqual({ code: 0, out: `${counted}\n`, err: '' });
   expect(calls()).toEqual([]);
 });
 
@@ -79,13 +71,13 @@ it.each([
   async (answer, times, says) => {
     const { baseUrl, operatorKey } = service;
     const env = { ...process.env, FLEET_URL: baseUrl, FLEET_OPERATOR_KEY: operatorKey };
-    const tool = [process.execPath, join(root, 'src/cli/fleet.ts'), ...command];
+    const tool = [process.execPath, join(root, 'src/cli/fleet.ts'), ...command.split(' ')];
     const atTerminal = ['-c', 'import pty, sys; pty.spawn(sys.argv[1:])'];
-    const running = promisify(execFile)('python3', [...atTerminal, ...tool], { env });
+    const running = watched(spawn('python3', [...atTerminal, ...tool], { env }));
     running.child.stdin?.end(`${answer}\n`);
-    const { stdout: out } = await running;
-    expect(out).toContain(`${counted} Replay? [y/N]`);
-    expect(out).toContain(says);
+    await running.ended;
+    expect(running.out).toContain(`${counted} Replay? [y/N]`);
+    expect(running.out).toContain(says);
     expect(calls()).toHaveLength(times);
   },
 );

@@ -1,15 +1,19 @@
 import type { StatusReport } from '#src/operator/api/service.ts';
-import { fakeService } from '#test/support/node/fake-service.ts';
-import { fleet } from '#test/support/node/journey.ts';
+import { fakeService } from '#test/support/node/index.ts';
 
 const key = { encrypts: 0, known: true, newest: false };
 const since = '2026-11-20T19:42:00.000Z';
 const url = `https://claims.example.com/${'long/'.repeat(30)}`;
 const id = '01a221b9-5de4-74cd-9e8e-2a7c8706e87e';
 const acme = { accountId: 'a', account: 'Acme Insurance' };
+const failing = { failed: 0, failures: 6, openUntil: null, failedAttempts: 14, retrying: 9 };
 const report: StatusReport = {
   problem: null,
   warning: null,
+  pending: 0,
+  due: 0,
+  later: 0,
+  oldestPendingAt: null,
   health: {
     database: 'ok',
     queueBacklog: 0,
@@ -17,45 +21,34 @@ const report: StatusReport = {
     sweptSecondsAgo: 5,
     size: null,
   },
-  pending: 0,
-  due: 0,
-  later: 0,
-  oldestPendingAt: null,
   accidentsInTime: { hour: { count: 0, inTime: null }, day: { count: 40, inTime: 0.975 } },
   accidents: [
     {
       ...acme,
-      ...{ deliveryId: 'd-1', webhookId: 'w-1', url, level: 2, createdAt: since },
-      ...{ attempts: 3, nextAttemptAt: since },
+      deliveryId: 'd-1',
+      webhookId: 'w-1',
+      url,
+      level: 2,
+      createdAt: since,
+      attempts: 3,
+      nextAttemptAt: since,
     },
   ],
   failing: [
     {
       ...acme,
-      ...{
-        webhookId: id,
-        url,
-        failed: 0,
-        failures: 6,
-        openUntil: null,
-        failedAttempts: 14,
-        retrying: 9,
-      },
-      ...{ lastFailure: { kind: 'status', status: 503 }, nextAttemptAt: since },
+      ...failing,
+      webhookId: id,
+      url,
+      nextAttemptAt: since,
+      lastFailure: { kind: 'status', status: 503 },
     },
   ],
   paused: [{ ...acme, webhookId: 'w-2', url, pausedSince: since }],
   connections: [
     { ...acme, connectionId: 'c-2', name: 'Trucks', healthStatus: 3, lastPulledAt: null },
   ],
-  deletions: [
-    {
-      id,
-      accountId: 'a',
-      account: 'Acme Insurance',
-      problem: `${'trips/'.repeat(20)} cannot be read`,
-    },
-  ],
+  deletions: [{ ...acme, id, problem: `${'trips/'.repeat(20)} cannot be read` }],
   moves: [{ ...acme, to: 'eu', state: 'copying', since, isOverdue: true }],
   uncovered: [{ ...acme, connectionId: 'c-1', name: 'Vans' }],
   encryptionKeys: [
@@ -66,10 +59,10 @@ const report: StatusReport = {
   ],
 };
 
-const service = await fakeService(() => ({ data: report }));
+const { fleet } = await fakeService(() => ({ data: report }));
 
 it('fleet status shows what fails, the accidents in time, and the keys', async () => {
-  const { out } = await fleet(service, 'status');
+  const { out } = await fleet('status');
   for (const row of [
     /^service +healthy$/m,
     /^queue backlog +0$/m,
@@ -88,5 +81,5 @@ it('fleet status shows what fails, the accidents in time, and the keys', async (
     /^k1 +2 +missing: put it back$/m,
   ])
     expect(out).toMatch(row);
-  expect(JSON.parse((await fleet(service, '--json', 'status')).out)).toEqual(report);
+  expect(JSON.parse((await fleet('--json status')).out)).toEqual(report);
 });

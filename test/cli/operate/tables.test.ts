@@ -1,25 +1,15 @@
-import { fakeService } from '#test/support/node/fake-service.ts';
-import { fleet } from '#test/support/node/journey.ts';
+import { fakeService } from '#test/support/node/index.ts';
 
 let data: unknown;
-const service = await fakeService(() => ({ data }));
+const { fleet } = await fakeService(() => ({ data }));
 
 const id = '01a221b9-5de4-74cd-9e8e-2a7c8706e87e';
 const at = '2026-11-20T20:15:04.120Z';
 const name = 'A customer with a name that is longer than a column';
 const url = `https://claims.example.com/${'segment/'.repeat(12)}`;
 /** What everything has that an operator sees. */
-const usual = {
-  id,
-  name,
-  url,
-  at,
-  createdAt: at,
-  accountId: id,
-  account: name,
-  webhookId: id,
-  eventId: id,
-};
+const ids = { id, accountId: id, webhookId: id, eventId: id };
+const usual = { ...ids, name, account: name, url, at, createdAt: at };
 const answer = 'Busy '.repeat(40);
 const log = [{ at, durationMs: 15, result: 'status', status: 503, answer }];
 const feed = { everyMinutes: 1, problem: null, history: null };
@@ -88,35 +78,26 @@ it.each<[command: string, changes: object, shows: RegExp]>([
 ])('fleet %s prints a row a line, in words', async (command, changes, shows) => {
   const one = { ...usual, ...changes };
   data = / (pause|show|status) /.test(command) ? one : [one];
-  const args = command.split(' ');
-  const { out } = await fleet(service, ...args);
+  const { out } = await fleet(command);
   expect(out).toMatch(shows);
   expect(out).not.toMatch(/(level|type) +0|[12]\d:\d\d:\d\d\.\d| $/m);
-  expect(JSON.parse((await fleet(service, '--json', ...args)).out)).toEqual(data);
+  expect(JSON.parse((await fleet(`--json ${command}`)).out)).toEqual(data);
 });
 
 it('wraps between words at a terminal that is too narrow; ids, addresses and tokens are in one piece', async () => {
   terminal(80);
-  data = [
-    {
-      ...usual,
-      actor: 'operator',
-      action: 'created',
-      subject: 'API token',
-      subjectId: id,
-      fields: [],
-    },
-  ];
-  const { out } = await fleet(service, 'audit');
-  expect(out).toMatch(/^2026-11-20 +A +operator +created +01a221b9-5de4-74cd-9e8e-2a7c8706e87e$/m);
+  const change = { actor: 'operator', action: 'created', subject: 'API token', subjectId: id };
+  data = [{ ...usual, ...change, fields: [] }];
+  const { out } = await fleet('audit');
+  expect(out).toMatch(new RegExp(`^2026-11-20 +A +operator +created +${id}$`, 'm'));
   expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
   data = { id, url, name: name.repeat(3) };
-  const link = await fleet(service, ...'connect-link create --account a --name x'.split(' '));
+  const link = await fleet('connect-link create --account a --name x');
   expect(link.out).toContain(url);
   data = [{ id, name: '東京 '.repeat(30), status: 'active', createdAt: at }];
-  const lines = (await fleet(service, 'account', 'list')).out.split('\n');
+  const lines = (await fleet('account list')).out.split('\n');
   const columns = (line: string) => line.length + (line.match(/[東京]/g)?.length ?? 0);
   expect(lines.filter((line) => columns(line) > 80)).toEqual([]);
   terminal();
-  expect((await fleet(service, 'account', 'list')).out).toMatch(/(東京 ){30} +active/);
+  expect((await fleet('account list')).out).toMatch(/(東京 ){30} +active/);
 });

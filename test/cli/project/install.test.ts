@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '#src/cli/project/paths.ts';
-import { temporaryFolder } from '#test/support/node/folder.ts';
+import { readText, root, temporaryFolder } from '#test/support/node/index.ts';
 
 const folder = temporaryFolder();
 
@@ -11,7 +10,7 @@ const install = () =>
     cwd: folder,
     encoding: 'utf8',
   });
-const read = (file: string) => readFileSync(join(folder, file), 'utf8');
+const read = (file: string) => readText(folder, file);
 const write = (file: string, content: object) =>
   writeFileSync(join(folder, file), JSON.stringify(content));
 

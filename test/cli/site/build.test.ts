@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSite } from '#src/cli/site/build.ts';
-import { temporaryFolder } from '#test/support/node/folder.ts';
+import { temporaryFolder } from '#test/support/node/index.ts';
 
-it('a rebuild replaces all files, and leaves nothing beside them', async () => {
+it('a rebuild replaces all files, and leaves nothing beside them', {
+  tags: ['proof'],
+}, async () => {
   const folder = temporaryFolder();
   const site = join(folder, 'dist');
   mkdirSync(site);

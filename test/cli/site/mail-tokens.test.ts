@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { root } from '#src/cli/project/paths.ts';
 import { mailTokens } from '#src/people/mail/render.ts';
+import { readText, root } from '#test/support/node/index.ts';
 
-const tokens = readFileSync(join(root, 'src/portal/design/tokens.css'), 'utf8');
+const tokens = readText(root, 'src/portal/design/tokens.css');
 
 it.each([
   ['light', 'fleet'],

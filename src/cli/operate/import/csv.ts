@@ -2,8 +2,9 @@ import { type CsvError, parse } from 'csv-parse/sync';
 import { cleanBoolean, numbersIn } from '../../../core/fleet/lists/clean.ts';
 import type { Columns, Holds, Scalar } from '../../../core/fleet/lists/field.ts';
 import { kindNamed, recordKinds } from '../../../core/fleet/lists/registry.ts';
-import { isObject, nearest } from '../../../core/platform/fields.ts';
+import { isObject } from '../../../core/platform/fields.ts';
 import { parsedJson } from '../../../core/platform/json.ts';
+import { nearest } from '../../../core/platform/nearest.ts';
 import { ApiError } from '../client.ts';
 
 /** A line of a file: its number from 1, its record or problem, and the bytes read so far. */

@@ -1,3 +1,4 @@
+// @module-tag proof
 // More than 15 s: each mutant is a run of its own.
 import { isNoticed, mutants } from './mutants.ts';
 

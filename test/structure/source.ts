@@ -21,8 +21,10 @@ export const markdownFiles = (root: string): { path: string; text: string }[] =>
     .sort()
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 
-/** Relative imports, those of types included, in the one spelling that the formatter leaves. */
+/** Imports of the project's own files, those of types included, in the one spelling that the formatter leaves. */
 function importsOf(path: string, text: string): string[] {
-  const sources = text.matchAll(/(?:^(?:import|export) [^'`;]*|\bimport\()'(\.[^']+\.tsx?)'/gm);
-  return [...sources].map(([, source = '']) => posix.join(posix.dirname(path), source));
+  const sources = text.matchAll(/(?:^(?:import|export) [^'`;]*|\bimport\()'([.#][^']+\.tsx?)'/gm);
+  return [...sources].map(([, source = '']) =>
+    source.startsWith('#') ? source.slice(1) : posix.join(posix.dirname(path), source),
+  );
 }

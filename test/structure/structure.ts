@@ -4,11 +4,8 @@ import type { SourceFile } from './source.ts';
 export function structureProblems(files: SourceFile[]): string[] {
   return [
     ...importCycles(files),
-    ...upwardImports(files),
-    ...extrasInCore(files),
+    ...files.flatMap(wrongImports),
     ...unnamedExtras(files),
-    ...kitInServices(files),
-    ...extrasInPortal(files),
     ...sharedTables(files),
   ];
 }
@@ -48,88 +45,76 @@ const inItsRoom = (path: string): string =>
   );
 
 /** The room that a file of `src` is in. */
-export const roomOf = (path: string): string =>
+const roomOf = (path: string): string =>
   /^src\/(core\/[^/]+|[^/]+)/.exec(inItsRoom(path))?.[1] ?? '';
 
-/** The lines of the picture of the rooms in `architecture.md`: each with the rooms below that it imports from. */
-export function roomsDrawn(files: SourceFile[]): string[] {
+/** Lines that the picture of the rooms in `architecture.md` lacks: each room with those below that it imports from. */
+export function roomsMisdrawn(files: SourceFile[], architecture: string): string[] {
   const topDown = roomOrder.toReversed();
-  return topDown.map((room) => {
+  return topDown.flatMap((room) => {
     const own = files.filter(({ path }) => path.startsWith('src/') && roomOf(path) === room);
     const imported = new Set(own.flatMap(({ imports }) => imports.map(roomOf)));
     const below = topDown.filter((other) => other !== room && imported.has(other));
-    return below.length > 0 ? `${room.padEnd(13)} → ${below.join(', ')}` : room;
+    const line = below.length > 0 ? `${room.padEnd(13)} → ${below.join(', ')}` : room;
+    return architecture.includes(`\n${line}\n`)
+      ? []
+      : [`The picture of the rooms in architecture.md should have: ${line}`];
   });
 }
 
-/** Lines that the picture of the rooms lacks. */
-export const roomsMisdrawn = (files: SourceFile[], architecture: string): string[] =>
-  roomsDrawn(files)
-    .filter((line) => !architecture.includes(`\n${line}\n`))
-    .map((line) => `The picture of the rooms in architecture.md should have: ${line}`);
-
-export function upwardImports(files: SourceFile[]): string[] {
-  const heightOf = (path: string) => roomOrder.indexOf(roomOf(path));
-  return files
-    .filter(({ path }) => path.startsWith('src/'))
-    .flatMap(({ path, imports }) => {
-      if (heightOf(path) < 0)
-        return [`${path} is in no room of roomOrder (test/structure/structure.ts).`];
-      return imports
-        .filter((target) => heightOf(target) > heightOf(path))
-        .map(
-          (target) =>
-            `${path} imports ${target}, from a room above its own. Move what both need down, or pass it in.`,
-        );
-    });
-}
-
-const isCore = (path: string) => /^(?:src|test)\/core\//.test(path);
-const isExtra = (path: string) => path.startsWith('src/extras/');
-
-/** Neither the core nor its tests import an extra: what stands above both passes it in, as `architecture.md` says. */
-export const extrasInCore = (files: SourceFile[]): string[] =>
-  files
-    .filter(({ path }) => isCore(path))
-    .flatMap(({ path, imports }) =>
-      imports
-        .filter(isExtra)
-        .map(
-          (target) =>
-            `${path} imports ${target}, which is an extra. Pass in what the core needs of it from above.`,
-        ),
-    );
-
-/** Only what an extra adds to pages is made of the kit; `added.ts` is how it declares that. */
-export const kitInServices = (files: SourceFile[]): string[] =>
-  files
-    .filter(({ path }) => isExtra(path) && !/^src\/extras\/[^/]+\/pages(?:\.tsx|\/)/.test(path))
-    .flatMap(({ path, imports }) =>
-      imports
-        .filter((target) => target.startsWith('src/ui/') && target !== 'src/ui/added.ts')
-        .map((target) => `${path} imports ${target}. Only the pages of an extra do.`),
-    );
-
-/** Extras that some of the portal's own pages still import. */
-const namedInPortal = ['activity', 'alerts', 'delivery-log', 'filters', 'providers', 'signing'];
-
-/** The portal's own pages import no extra: they ask for what the extras add to them. */
-export const extrasInPortal = (files: SourceFile[]): string[] =>
-  files
-    .filter(({ path }) => path.startsWith('src/portal/'))
-    .flatMap(({ path, imports }) =>
-      imports
-        .filter((target) => extraOf(target) && !namedInPortal.includes(extraOf(target) ?? ''))
-        .map(
-          (target) =>
-            `${path} imports ${target}, which is an extra. Let the extra declare its part in its pages, of the type Pages (src/ui/added.ts).`,
-        ),
-    );
-
+const isIn =
+  (...folders: string[]) =>
+  (path: string) =>
+    folders.some((folder) => path.startsWith(folder));
 const extraOf = (path: string) => /^src\/extras\/([^/]+)\//.exec(path)?.[1];
+const heightOf = (path: string) => roomOrder.indexOf(roomOf(path));
+
+/** Files, what they may not import, and why. */
+const forbidden: [
+  isOne: (path: string) => boolean,
+  isForbidden: (target: string, path: string) => unknown,
+  advice: string,
+][] = [
+  [
+    isIn('src/'),
+    (target, path) => heightOf(target) > heightOf(path),
+    ', from a room above its own. Move what both need down, or pass it in.',
+  ],
+  // Neither the core nor its tests import an extra: what stands above both passes it in, as `architecture.md` says.
+  [
+    isIn('src/core/', 'test/core/'),
+    isIn('src/extras/'),
+    ', which is an extra. Pass in what the core needs of it from above.',
+  ],
+  // What all tests share imports none either: `test/extras/NAME/added.ts` is how an extra adds to it.
+  [isIn('test/support/'), extraOf, ', which is an extra. Pass in what tests need of it.'],
+  // Only what an extra adds to pages is made of the kit; `added.ts` is how it declares that.
+  [
+    (path) => isIn('src/extras/')(path) && !/^src\/extras\/[^/]+\/pages(?:\.tsx|\/)/.test(path),
+    (target) => isIn('src/ui/')(target) && target !== 'src/ui/added.ts',
+    '. Only the pages of an extra do.',
+  ],
+  // The portal's own pages ask for what the extras add to them.
+  [
+    isIn('src/portal/'),
+    extraOf,
+    ', which is an extra. Let the extra declare its part in its pages, of the type Pages (src/ui/added.ts).',
+  ],
+];
+
+const wrongImports = ({ path, imports }: SourceFile): string[] =>
+  isIn('src/')(path) && heightOf(path) < 0
+    ? [`${path} is in no room of roomOrder (test/structure/structure.ts).`]
+    : forbidden
+        .filter(([isOne]) => isOne(path))
+        .flatMap(([, isForbidden, advice]) =>
+          imports
+            .filter((target) => isForbidden(target, path))
+            .map((target) => `${path} imports ${target}${advice}`),
+        );
 
 /** An extra imports another only if the first line of its `extra.ts` names it: `// Needs: archive, search`. */
-export function unnamedExtras(files: SourceFile[]): string[] {
+function unnamedExtras(files: SourceFile[]): string[] {
   const needed = new Map(
     files.flatMap(({ path, text }) => {
       const [, names = ''] = /^\/\/ Needs: (.*)/.exec(text) ?? [];
@@ -152,7 +137,7 @@ export function unnamedExtras(files: SourceFile[]): string[] {
 }
 
 /** The files and subfolders of a folder, each as a whole, import one another without a cycle. */
-export function importCycles(files: SourceFile[]): string[] {
+function importCycles(files: SourceFile[]): string[] {
   const folders = new Map<string, Graph>();
   for (const file of files)
     for (const target of file.imports) {
@@ -197,7 +182,7 @@ function findCycle(graph: Graph): string[] | undefined {
 }
 
 /** A table is written by one feature, a folder of a room; the others ask that feature. */
-export function sharedTables(files: SourceFile[]): string[] {
+function sharedTables(files: SourceFile[]): string[] {
   const writers = new Map<string, Map<string, string>>();
   for (const { path, text } of files) {
     // Who signs in by a provider is a person with a session like others.

@@ -6,10 +6,8 @@ import { deadTokenDays, pruneCredentials } from '#src/core/accounts/prune.ts';
 import { maxMapBytes } from '#src/core/fleet/incidents/map.ts';
 import { recordKinds } from '#src/core/fleet/lists/registry.ts';
 import { maxRecordsPerRow } from '#src/core/fleet/record-changes.ts';
-import { type Statement, transaction } from '#src/core/platform/db/database.ts';
+import type { Statement } from '#src/core/platform/db/database.ts';
 import { webhooks } from '#src/core/platform/db/schema/webhooks.ts';
-import { openDatabase } from '#src/core/platform/db/system.ts';
-import { dayMs, hourMs } from '#src/core/platform/durations.ts';
 import { maxNotificationBytes } from '#src/core/webhooks/deliveries/fan-out.ts';
 import { maxKeptBytes } from '#src/core/webhooks/deliveries/send/call-once.ts';
 import { maxKeptAttempts } from '#src/core/webhooks/deliveries/send/record.ts';
@@ -30,13 +28,26 @@ import { maxCredential } from '#src/extras/providers/connector/credential.ts';
 import { maxFeedsBytes } from '#src/extras/providers/pull.ts';
 import { owners } from '#src/operator/deletion/owners.ts';
 import { pruneSessions } from '#src/people/prune.ts';
-import { settled } from './support/deliveries.ts';
-import { signIn } from './support/portal.ts';
-import { accident } from './support/records.ts';
+import {
+  accident,
+  as,
+  dayMs,
+  hourMs,
+  issueToken,
+  openDatabase,
+  operator,
+  ownRows,
+  rows,
+  settled,
+  signIn,
+  story,
+  tableNames,
+  times,
+  transaction,
+  value,
+  type World,
+} from '#test/support.ts';
 import { boundOf, longTexts } from './support/row-bounds.ts';
-import { rows, tableNames, value } from './support/rows.ts';
-import { story } from './support/story.ts';
-import { as, issueToken, operator, type World } from './support/world.ts';
 
 const tale = story();
 
@@ -50,6 +61,7 @@ const pruned: Record<string, Statement[]> = {
   sign_in_links: pruneSessions.statements(db, 0).slice(0, 1),
   sessions: pruneSessions.statements(db, 0).slice(1, 2),
   sent_forms: pruneSessions.statements(db, 0).slice(2, 3),
+  invitations: pruneSessions.statements(db, 0).slice(3, 4),
   tokens: pruneCredentials.statements(db, 0),
   notifications: [leftOverNotifications(db, 0, 0)],
   audit_log: pruneAudit.statements(db, 0).slice(0, 1),
@@ -154,14 +166,12 @@ it('once an hour tokens that ended 90 days ago are deleted, and refused as befor
 
 /** Deletes what a whole month of hours would, which go through the whole table once. */
 const pruneForAMonth = async (before: number) => {
-  const [first, ...others] = Array.from({ length: pruneSlices }, (_, slice) =>
+  const [first, ...others] = times(pruneSlices, (slice) =>
     leftOverNotifications(db, slice, before),
   );
   if (first) await transaction(db, [first, ...others]);
 };
-const left = async (us: World) =>
-  (await rows('select event_id, level from notifications where account_id = ?1', us.accountId))
-    .length;
+const left = async (us: World) => (await ownRows(us, 'notifications')).length;
 
 it('notifications of accidents go as others do, and no level notifies again', async () => {
   const hook = await tale.register();
@@ -179,7 +189,7 @@ it('notifications of accidents go as others do, and no level notifies again', as
 
 it('notifications without deliveries go', async () => {
   const hook = await tale.register();
-  const crashes = Array.from({ length: 5 }, (_, i) => accident({ sourceId: `without ${i}` }));
+  const crashes = times(5, (i) => accident({ sourceId: `without ${i}` }));
   await tale.us.send(...crashes);
   await settled(hook.id, 5);
   await rows('delete from deliveries where account_id = ?1', tale.us.accountId);

@@ -1,20 +1,35 @@
+// @module-tag proof
+// More than 15 s: 20,000 rows in every table.
 import { env } from 'cloudflare:workers';
-import { through } from '#src/core/platform/db/through.ts';
 import { newBudget } from '#src/core/platform/jobs/budget.ts';
 import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
 import { messageJob } from '#src/extras/alerts/sending.ts';
 import { jobs, starters } from '#src/operator/jobs.ts';
+import {
+  accident,
+  as,
+  call,
+  driver,
+  makeDue,
+  minute,
+  operator,
+  ownRows,
+  receiver,
+  register,
+  rows,
+  safetyEvent,
+  through,
+  trip,
+  vehicle,
+  type World,
+  world,
+} from '#test/support.ts';
 import { cells, prepareCells, workOn } from './extras/cells/support.ts';
-import { makeDue } from './support/deliveries.ts';
+import { rowsOf } from './support/account-rows.ts';
 import { fullAccount } from './support/full-account.ts';
 import { addNeighbour, filledTables, filling, isFirstOf } from './support/neighbour.ts';
 import { personalPages, portalAccount } from './support/portal-account.ts';
-import { receiver } from './support/receiver.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from './support/records.ts';
-import { bodies, portalRoutes, routes } from './support/routes.ts';
-import { rows, rowsOf } from './support/rows.ts';
-import { minute } from './support/service.ts';
-import { as, call, operator, register, type World, world } from './support/world.ts';
+import { portalRoutes, requestOf, routes } from './support/routes.ts';
 
 /** How a row changes, so that every trigger on changes of its table has something to do. */
 const changes: Record<string, string> = {
@@ -24,7 +39,7 @@ const changes: Record<string, string> = {
 };
 
 /** Adds a row to each table, changes and deletes it. Returns how many rows each statement reads, in triggers too. */
-async function readByEach(): Promise<[statement: string, read: number][]> {
+async function readByEach() {
   const tables = await filledTables();
   const first = new Map<string, string>();
   for (const table of tables) first.set(table, `where ${await isFirstOf(table, 2)}`);
@@ -64,7 +79,11 @@ const costly = new Map<string, number>();
 /** Bindings that note each statement which reads more. */
 const watched: Env = {
   ...env,
-  DELIVERIES: { send: async () => {}, sendBatch: async () => {} } as unknown as Queue, // all that the service uses
+  DELIVERIES: {
+    send: async () => {},
+    sendBatch: async () => {},
+    metrics: () => env.DELIVERIES.metrics(),
+  } as unknown as Queue, // all that the service uses
   DB: through(env.DB, async (run, statements) => {
     const result = await run();
     for (const [i, { meta }] of ([result].flat() as D1Result[]).entries()) {
@@ -95,23 +114,16 @@ describe('beside an account with 20,000 rows in every table', () => {
     const us = await fullAccount();
     const found = await rowsOf(us.accountId);
     const walked = routes.filter((route) => !portalRoutes.includes(route) && !others.test(route));
-    for (const route of walked.toSorted(
-      (a, b) => Number(a.startsWith('DELETE')) - Number(b.startsWith('DELETE')),
-    )) {
-      const [method = '', pattern = ''] = route.split(' ');
+    const deletes = (route: string) => Number(route.startsWith('DELETE'));
+    for (const route of walked.toSorted((a, b) => deletes(a) - deletes(b))) {
+      const { method, path: pattern, headers, body } = requestOf(route, us);
       const path = pattern.replace(/([\w-]+)\/:id/, (_, kind: string) => {
         const table =
           { webhook: 'webhooks', users: 'portal_users', channels: 'alert_channels' }[kind] ?? kind;
         return `${kind}/${found[table.replace('-', '_')]?.[0]?.id}`;
       });
-      const body =
-        method === 'GET' || method === 'DELETE' ? {} : { body: bodies[route]?.(us) ?? {} };
-      const credential = pattern.startsWith('/operator')
-        ? { authorization: `Bearer ${env.OPERATOR_KEY}` }
-        : { 'x-api-key': path === '/ingest' ? us.connection.ingestKey : us.apiToken };
       const range = path === '/safety-events' ? '?from=2026-11-01&to=2100-01-01' : '';
-      const headers = { ...credential, 'connection-id': us.connection.id };
-      await call(method, path + range, { headers, ...body, bindings: watched });
+      await call(method, path + range, { headers, body, bindings: watched });
     }
     nothingCostly();
   });
@@ -119,7 +131,7 @@ describe('beside an account with 20,000 rows in every table', () => {
   it('no search of operators in another account reads its rows', async () => {
     const us = await fullAccount();
     const { vehicles, drivers } = await rowsOf(us.accountId);
-    const headers = { authorization: `Bearer ${env.OPERATOR_KEY}` };
+    const { headers } = requestOf('GET /operator', us);
     for (const query of [
       `fleet/find?vehicle=Truck%2012&accountId=${us.accountId}`,
       `fleet/find?driver=Nobody&accountId=${us.accountId}`,
@@ -173,16 +185,14 @@ describe('beside an account with 20,000 rows in every table', () => {
       await rows('update deletions set due_at = 0 where account_id = ?1', us.accountId);
       await vi.waitFor(async () => {
         await jobs.deletions?.run(watched, Date.now(), newBudget());
-        expect(
-          await rows('select step from deletions where account_id = ?1', us.accountId),
-        ).toEqual([]);
+        expect(await ownRows(us, 'deletions')).toEqual([]);
       }, 120_000);
     };
     const remove = async (path: string, body: object) => {
       await operator.post(`/operator/${path}`, body);
       await removed();
     };
-    const [person] = await rows('select id from drivers where account_id = ?1', us.accountId);
+    const [person] = await ownRows(us, 'drivers');
     await remove(`drivers/${person?.id}/erasure`, {});
     await remove(`connections/${us.connections[1]?.id}/deletion`, { name: 'Samsara' });
     const to = { bindings: { ...cells, main: watched } };

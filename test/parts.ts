@@ -1,8 +1,8 @@
 /** Files that `npm run proof` runs, and `npm test` does not. */
 export const proofs = 'test/**/*.proof.test.ts';
 
-/** Files that set the clock, which new ids remember: each has a Worker of its own. */
-const alone = 'test/**/*.clock.test.ts';
+/** Files that set the clock, by which the Worker remembers things: they share a Worker with each other alone. */
+const clock = 'test/**/*.clock.test.ts';
 const simulation = 'test/simulation/*.test.ts';
 const node = 'test/{cli,docs/contract,docs/pages,journey,browser,structure}/**/*.test.ts';
 
@@ -10,8 +10,8 @@ const node = 'test/{cli,docs/contract,docs/pages,journey,browser,structure}/**/*
 export function partsOf(script: string | undefined) {
   const left = script === 'test' ? [proofs] : [];
   return {
-    worker: { include: ['test/**/*.test.ts'], exclude: [alone, simulation, node, ...left] },
-    alone: { include: [alone], exclude: left },
+    worker: { include: ['test/**/*.test.ts'], exclude: [clock, simulation, node, ...left] },
+    clock: { include: [clock], exclude: left },
     simulation: { include: [simulation], exclude: left },
     node: { include: [node], exclude: left },
   };

@@ -58,13 +58,14 @@ const inOneWorker = () =>
   workerd({ d1Databases: { REPLICA: 'replica', DB_EU: 'eu' }, r2Buckets: { ARCHIVE_EU: 'eu' } });
 
 /**
- * `worker` and `alone` run inside workerd, with real D1, KV and Queues; `node` drives what people run.
+ * `worker` and `clock` run inside workerd, with real D1, KV and Queues; `node` drives what people run.
  */
 export default defineConfig({
   root,
   // Warns of packages whose source maps lead nowhere otherwise.
   logLevel: 'error',
   test: {
+    tags: [{ name: 'proof', description: 'what `npm run proof` runs instead of `npm test`' }],
     // Journeys mostly wait: for claims to lapse, for retries, for a browser.
     maxWorkers: 3,
     // The Worker writes a line for each request and attempt; tests of the log read them themselves.
@@ -82,7 +83,7 @@ export default defineConfig({
       },
       {
         plugins: [mutate(), inOneWorker()],
-        test: { ...inWorkerd, name: 'alone', ...parts.alone, isolate: true },
+        test: { ...inWorkerd, name: 'clock', ...parts.clock },
       },
       {
         resolve: { alias: { 'cloudflare:workers': `${root}test/simulation/workers.ts` } },
@@ -92,7 +93,7 @@ export default defineConfig({
           root,
           ...parts.simulation,
           execArgv: ['--js-base-64'],
-          // It remembers the time of the last id, until the modules are reset.
+          // It keeps random bytes for later ids, until the modules are reset.
           server: { deps: { inline: ['uuid'] } },
           env: { MIGRATIONS: JSON.stringify(strictMigrations().flatMap(({ queries }) => queries)) },
           testTimeout: 0,
@@ -106,6 +107,7 @@ export default defineConfig({
           root,
           ...parts.node,
           globalSetup: ['test/support/node/global-setup.ts'],
+          setupFiles: ['test/support/node/set-up.ts'],
           // Each has a stack or a process of its own to work with.
           isolate: false,
           // As above. Those that make a lot at first do it while others use both cores.

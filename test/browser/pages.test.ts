@@ -1,13 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
-import { operatorOf } from '#src/cli/operate/client.ts';
-import { openBrowser } from '#test/support/node/browser.ts';
-import { journeyAccount } from '#test/support/node/journey.ts';
+import { openBrowser, signIn } from '#test/support/node/browser.ts';
+import { journeyAccount } from '#test/support/node/index.ts';
 import { layoutFaults } from '#test/support/node/layout-rules.ts';
 import { longestAccount } from '#test/support/node/longest-account.ts';
 import { expectGoodPages } from '#test/support/node/page-rules.ts';
 
-const { stack, browser, outside } = await openBrowser();
+const { stack, newContext, outside } = await openBrowser();
 
 // Not by a literal: the Worker has other types than Node.
 const routesFile = '../../src/portal/routes.ts';
@@ -25,17 +24,6 @@ const routes = [
   .filter((path) => !notPages.test(path));
 
 const widths = [390, 1280, 1440];
-
-async function signIn(url: string): Promise<Page> {
-  const page = await (await browser.newContext()).newPage();
-  page.on('request', (request) => {
-    if (!request.url().startsWith(stack.baseUrl)) outside.push(request.url());
-  });
-  await page.goto(url);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.waitForURL(`${stack.baseUrl}/portal`);
-  return page;
-}
 
 /** Visits the pages of all routes, those with ids as others link to them. Returns routes that no page links to. */
 async function walk(page: Page, more: string[], visit: (path: string) => Promise<unknown>) {
@@ -68,17 +56,21 @@ async function expectGoodLayout(page: Page, path: string) {
   return found;
 }
 
-it('pages with the longest data stay within their edges, and are accessible and light', async () => {
+it('pages with the longest data stay within their edges, and are accessible and light', {
+  tags: ['proof'],
+}, async () => {
   const longest = await longestAccount(stack);
   afterAll(longest.stop);
-  const page = await signIn(longest.signInUrl);
+  const page = await signIn(await newContext(), longest.accountId);
   const found: string[] = [];
   const more = [
     ...longest.paths,
     ...['?provider=samsara', '?provider=geotab', '?provider=other'].map(
       (query) => `/portal/connections/new${query}`,
     ),
-    ...['/portal/search?q=nothing', '/portal/nowhere', '/portal/sign-in'],
+    '/portal/search?q=nothing',
+    '/portal/nowhere',
+    '/portal/sign-in',
     '/portal/events?risk=4&from=2026-02-02&to=2026-02-01',
   ];
   const unlinked = await walk(page, more, async (path) => {
@@ -95,11 +87,7 @@ it('pages with the longest data stay within their edges, and are accessible and 
 
 it('pages of a new account stay within their edges', async () => {
   const { accountId } = await journeyAccount(stack);
-  const operator = operatorOf(stack);
-  const body = { email: 'nora@example.com' };
-  await operator.call('POST /accounts/:id/users', { id: accountId, body });
-  const { url } = await operator.call('POST /sign-in-links', { body });
-  const page = await signIn(url);
+  const page = await signIn(await newContext(), accountId);
   const found: string[] = [];
   await walk(page, [], async (path) => {
     await page.goto(stack.baseUrl + path);

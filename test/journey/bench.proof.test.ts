@@ -1,5 +1,6 @@
+// @module-tag proof
 // More than 15 s: a benchmark of each kind.
-import { runToEnd } from '#test/support/node/child.ts';
+import { runToEnd } from '#test/support/node/index.ts';
 
 type Row = Record<'what' | 'reference' | 'service' | 'figure', string>;
 
@@ -12,7 +13,11 @@ it('benchmarks find nothing lost and nothing called twice', async () => {
     .split('\n')
     .map((line): Row => JSON.parse(line));
   expect(rows.map(({ what }) => what.split(' ')[0])).toEqual([
-    ...['GET', 'ingest', 'deliveries', 'deliveries', 'from'],
+    'GET',
+    'ingest',
+    'deliveries',
+    'deliveries',
+    'from',
     ...Array(6).fill('beside'),
     'start-up,',
   ]);

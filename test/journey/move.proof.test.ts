@@ -1,19 +1,25 @@
+// @module-tag proof
 // More than 15 s: parts of three stacks are killed and started again.
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { unlimited } from '#src/cli/local/configurations.ts';
-import { startReceiver } from '#src/cli/local/receiver.ts';
-import { keyVariable, operatorOf } from '#src/cli/operate/client.ts';
-import { temporaryFolder } from '#test/support/node/folder.ts';
 import {
-  addWebhook,
+  ask,
+  dayMs,
   inCell,
   journeyAccount,
+  keyVariable,
+  operatorOf,
   ownStack,
+  safetyEvent,
   startFleet,
+  startReceiver,
+  temporaryFolder,
+  times,
   until,
-} from '#test/support/node/journey.ts';
-import { safetyEvent, vehicle } from '#test/support/records.ts';
+  vehicle,
+} from '#test/support/node/index.ts';
 
 /** `npm run proof -- --full` runs it at full size. */
 const full = process.env.FULL_PROOF === '1';
@@ -52,13 +58,9 @@ const serviceIn = (cell: 'main' | 'eu') =>
 const seen = new Set<number>();
 
 async function call(token: string, path: string, body?: object, connection = '') {
-  const headers = {
-    'x-api-key': token,
-    'content-type': 'application/json',
-    'connection-id': connection,
-  };
-  const sent = body ? { method: 'POST', body: JSON.stringify(body) } : {};
-  const reply = await fetch(router.baseUrl + path, { headers, ...sent }).catch(() => undefined);
+  const method = body ? 'POST' : 'GET';
+  const asked = ask(router, token, method, path, body, connection);
+  const reply = await asked.catch(() => undefined);
   if (!reply) return undefined;
   expect([200, 503]).toContain(reply.status);
   seen.add(reply.status);
@@ -73,14 +75,13 @@ it(`a move of ${records} records loses and doubles nothing, whatever part is kil
     got.push(String(body.data.sourceId ?? body.data.eventId));
   });
   onTestFinished(() => receiver.stop());
-  await addWebhook(router, us, receiver.url);
-  const days = 86_400_000;
+  await us.register(receiver.url);
   const began = Date.now();
   const send = (all: object[], notify: boolean) =>
     call(us.ingestKey, '/ingest', { records: [vehicle(), ...all], notify });
   for (let at = 0; at < records; at += perCall) {
-    const events = Array.from({ length: perCall }, (_, i) => {
-      const startedAt = new Date(began - 5 * days + at + i).toISOString();
+    const events = times(perCall, (i) => {
+      const startedAt = new Date(began - 5 * dayMs + at + i).toISOString();
       return safetyEvent({ sourceId: `old-${at + i}`, startedAt });
     });
     expect(await send(events, false)).toBeDefined();
@@ -94,18 +95,18 @@ it(`a move of ${records} records loses and doubles nothing, whatever part is kil
     for (let i = 0; !isOver; i++) {
       const sourceId = `new-${i}`;
       while (!(await send([safetyEvent({ sourceId, startedAt: new Date().toISOString() })], true)))
-        await new Promise((on) => setTimeout(on, 200));
+        await wait(200);
       sent.push(sourceId);
-      await new Promise((on) => setTimeout(on, 100));
+      await wait(100);
     }
   })();
-  const range = `/safety-events?from=${new Date(began - 6 * days).toISOString()}&to=2100-01-01T00:00:00Z&limit=500`;
+  const range = `/safety-events?from=${new Date(began - 6 * dayMs).toISOString()}&to=2100-01-01T00:00:00Z&limit=500`;
   const readAll = async () => {
     const ids: string[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined; ) {
       const path = range + (cursor && `&cursor=${cursor}`);
       const page = await call(us.token, path, undefined, us.connectionId);
-      if (!page) await new Promise((on) => setTimeout(on, 100));
+      if (!page) await wait(100);
       else {
         ids.push(...page.data.map(({ id }) => id));
         cursor = page.next;
@@ -124,7 +125,7 @@ it(`a move of ${records} records loses and doubles nothing, whatever part is kil
   for (const name of ['main', 'eu'] as const)
     process.env[keyVariable(name)] = serviceIn(name).operatorKey;
   const tool = () =>
-    startFleet(serviceIn('main'), '--json', 'account', 'move', us.accountId, '--to', 'eu');
+    startFleet(serviceIn('main'), '--json account move', us.accountId, '--to', 'eu');
   const moveOf = () =>
     operator.call('GET /accounts/:id/move', { id: us.accountId }).catch(() => undefined);
   let mover = tool();

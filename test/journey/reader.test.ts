@@ -1,26 +1,33 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { freePort } from '#src/cli/local/dev.ts';
 import type { Demo } from '#src/cli/local/directory.ts';
 import { readGuides } from '#src/docs/pages/guides.ts';
 import { cloneSource, npmStart } from '#test/support/node/clone.ts';
-import { temporaryFolder } from '#test/support/node/folder.ts';
-import { api, fleetJson, until } from '#test/support/node/journey.ts';
+import {
+  accident,
+  api,
+  dayMs,
+  fleetJson,
+  readJson,
+  readText,
+  temporaryFolder,
+  until,
+} from '#test/support/node/index.ts';
 import { type Block, blocksOf, isSample, samples } from '#test/support/node/samples.ts';
 import { openTerminal, type Printed } from '#test/support/node/terminal.ts';
 
 // One reader, service and account: the README's tour, then the guides, block by block.
 
-const readme = blocksOf(readFileSync(resolve(import.meta.dirname, '../../README.md'), 'utf8'));
+const readme = blocksOf(readText(resolve(import.meta.dirname, '../../README.md')));
 const guides = new Map(readGuides().map(({ path, markdown }) => [path, blocksOf(markdown)]));
 const clone = cloneSource();
 const folder = temporaryFolder();
-const terminals: { close: () => void }[] = [];
+const terminals: ReturnType<typeof openTerminal>[] = [];
 const ports = new Map<string, string>();
 let service: Awaited<ReturnType<typeof npmStart>>;
 /** Where the receiver of the quick start runs, and where everything else does. */
-let receiver: ReturnType<typeof openTerminal>;
-let shell: ReturnType<typeof openTerminal>;
+const [receiver, shell] = [terminalIn(folder), terminalIn(folder)];
 
 beforeAll(async () => {
   for (const port of ['8787', '9443', '9444']) ports.set(port, String(await freePort()));
@@ -100,8 +107,6 @@ it("the README's tour leads to a delivery, and to the same event in the list", a
 
 it('the quick start follows the tour, in a folder of its own', async () => {
   const blocks = guides.get('quick-start') ?? [];
-  receiver = terminalIn(folder);
-  shell = terminalIn(folder);
   for (const terminal of [receiver, shell])
     await terminal.paste(`SERVICE_FOLDER=${clone.folder}\n${block(blocks, 'local.sh')}`);
 
@@ -127,14 +132,7 @@ it('the quick start follows the tour, in a folder of its own', async () => {
   });
   expectShown(blocks, 'deliveries.sh', listed);
 
-  const accident = {
-    kind: 'accident',
-    sourceId: 'crash',
-    vin: '1FUJGLDR5CLBP8834',
-    notificationLevel: 1,
-  };
-  const at = { eventTime: '2026-11-20T20:00:00Z', location: { latitude: 39.7, longitude: -105 } };
-  await shell.paste(`RECORDS='${JSON.stringify({ records: [{ ...accident, ...at }] })}'
+  await shell.paste(`RECORDS='${JSON.stringify({ records: [accident()] })}'
     curl "$BASE_URL/ingest" -H "x-api-key: $INGEST_KEY" -H 'Content-Type: application/json' -d "$RECORDS"`);
   await until('the accident is printed', () =>
     receiver.screen().includes('level 1 vin 1FUJGLDR5CLBP8834'),
@@ -144,7 +142,7 @@ it('the quick start follows the tour, in a folder of its own', async () => {
 it('deliveries look as the guide shows them', () => {
   const examples = (guides.get('receiving') ?? []).filter(({ language }) => language === 'json');
   const shown = examples.map(({ code }) => JSON.parse(code)).filter(({ data }) => data);
-  const lines = readFileSync(join(folder, 'deliveries.ndjson'), 'utf8').trim().split('\n');
+  const lines = readText(folder, 'deliveries.ndjson').trim().split('\n');
   const deliveries = lines.map((line) => JSON.parse(line));
   expect(shown).toHaveLength(2);
   for (const example of shown) {
@@ -159,9 +157,8 @@ const shapeOf = (data: object) => Object.entries(data).map(([key, value]) => [ke
 it.each([...guides.keys()].filter((path) => !['', 'quick-start', 'signatures'].includes(path)))(
   'the samples of /docs/%s work in that same terminal, and print what the page shows',
   async (path) => {
-    const day = 86_400_000;
-    const [FROM, TO] = [Date.now() - day, Date.now() + day].map((at) =>
-      new Date(at).toISOString().slice(0, 10),
+    const [FROM, TO] = [-dayMs, dayMs].map((ms) =>
+      new Date(Date.now() + ms).toISOString().slice(0, 10),
     );
     await shell.paste(`export FROM=${FROM} TO=${TO}`);
     const blocks = guides.get(path) ?? [];
@@ -187,7 +184,7 @@ it('every sample of curl has worked', () => {
 /** What samples that do the same in other languages have in common. */
 const stem = ({ name }: Block) => name.split('.')[0];
 
-const demo = (): Demo => JSON.parse(readFileSync(join(clone.folder, '.local/demo.json'), 'utf8'));
+const demo = (): Demo => readJson(clone.folder, '.local/demo.json');
 
 it('nothing of all this shows up in git status', () => {
   expect(clone.changes()).toBe('');
@@ -195,17 +192,11 @@ it('nothing of all this shows up in git status', () => {
 
 it('a failure looks as the guide shows it', async () => {
   const [, failure] = (guides.get('errors') ?? []).filter(({ language }) => language === 'json');
-  const { baseUrl, apiToken } = demo();
-  const body = {
-    connectionIds: [],
-    url: 'https://claims.example.com',
-    httpVerb: 'GET',
-    notificationTypes: [1],
-  };
-  const reply = await api({ baseUrl }, apiToken, 'POST', '/webhook', body);
-  expect(JSON.parse(masked(JSON.stringify(reply)))).toEqual(
-    JSON.parse(masked(failure?.code ?? '')),
-  );
+  const body = { connectionIds: [], url: 'https://claims.example.com', httpVerb: 'GET' };
+  const wrong = { ...body, notificationTypes: [1] };
+  const reply = await api(demo(), demo().apiToken, 'POST', '/webhook', wrong);
+  const shown = JSON.parse(masked(failure?.code ?? ''));
+  expect(JSON.parse(masked(JSON.stringify(reply)))).toEqual(shown);
 });
 
 it('an email is printed, with its link', async () => {
@@ -225,16 +216,21 @@ it('a new migration asks for a restart', async () => {
   );
 });
 
-it('the service ends with npm, and the next start migrates and keeps the data', async () => {
+it('the service ends with npm, and the next start migrates and keeps the data', {
+  tags: ['proof'],
+}, async () => {
   const before = demo();
   await service.stop();
   service = await npmStart(clone.folder, Number(ports.get('8787')), '--quiet');
   await until('it has printed where everything is', () => service.printed().includes('Ctrl-C'), 60);
-  expect(await fleetJson<object[]>(demo(), 'cell', 'list')).toMatchObject([
-    { name: 'main', accounts: 1 },
-  ]);
-  expect(await fleetJson<object[]>(demo(), 'account', 'list')).toMatchObject([
-    { id: before.accountId },
-  ]);
+  const accounts = await fleetJson<object[]>(demo(), 'account list');
+  expect(accounts).toMatchObject([{ id: before.accountId }]);
   expect(service.printed()).not.toContain('Restart to migrate');
+});
+
+it('the service is said to have ended when it ends by itself', async () => {
+  process.kill(-Number(readText(join(clone.folder, '.local/wrangler.pid'))));
+  await until('it is printed', () =>
+    service.printed().includes('npm start: the service has ended by itself; see '),
+  );
 });

@@ -3,20 +3,26 @@ import { generateToken } from '#src/core/accounts/tokens/format.ts';
 import { mainCell } from '#src/core/platform/cells.ts';
 import { encodeByProvider } from '#src/people/by-provider.ts';
 import { router } from '#src/router/index.ts';
-import { listenToLog } from '#test/support/log.ts';
+import { listenToLog } from '#test/support.ts';
 
 /** What a cell responds; undefined if it fails. */
 type Cell = (request: Request) => Response | Promise<Response> | undefined;
 type Called = { cell: string; method: string; path: string; body: string; headers: Headers };
 
 /** A router in front of cells that respond as told, and what these were asked. */
-function inFront(cells: { [name: string]: Cell }) {
+function inFront(cells: { [name: string]: Cell }, readsBody = true) {
   const called: Called[] = [];
   const bindings = Object.entries(cells).map(([cell, reply]) => {
     const fetch = async (request: Request) => {
       const { pathname, search } = new URL(request.url);
       const { method, headers } = request;
-      called.push({ cell, method, path: pathname + search, headers, body: await request.text() });
+      called.push({
+        cell,
+        method,
+        path: pathname + search,
+        headers,
+        body: readsBody ? await request.text() : '',
+      });
       const response = await reply(request);
       if (!response) throw new Error('The script was not found');
       return response;
@@ -33,13 +39,11 @@ function inFront(cells: { [name: string]: Cell }) {
   return { ask, called, asked: () => called.splice(0).map(({ cell }) => cell) };
 }
 
-const says = (status: number, headers: HeadersInit = {}, message = '') =>
-  Response.json(
-    { status, message },
-    { status, headers: { 'x-request-id': `of ${status}`, ...headers } },
-  );
+const says = (status: number, own: HeadersInit = {}, message = '') => {
+  const headers = { 'x-request-id': `of ${status}`, ...own };
+  return Response.json({ status, message }, { status, headers });
+};
 const ok: Cell = () => says(200);
-const unknown: Cell = () => says(401);
 const movedTo =
   (...names: string[]): Cell =>
   () =>
@@ -50,29 +54,19 @@ const tokenOf = async (cell = mainCell) => ({
   'x-api-key': await generateToken('api', keys, cell),
 });
 
-afterEach(() => void vi.restoreAllMocks());
-
 it('passes a request on as it is, and the response with its id, which both logs have', async () => {
   const { lines } = listenToLog();
-  const { ask, called } = inFront({ main: unknown, eu: () => says(200, { 'x-own': 'as it is' }) });
-  const sent = {
-    ...(await tokenOf('eu')),
-    'cf-connecting-ip': '192.0.2.1',
-    'x-request-id': 'forged',
-  };
-  const response = await ask('/ingest?a=b%2Fc', {
-    method: 'POST',
-    body: 'the body',
-    headers: sent,
-  });
+  const { ask, called } = inFront({ main: ok, eu: () => says(200, { 'x-own': 'as it is' }) });
+  const headers = { ...(await tokenOf('eu')), 'content-type': 'text/x', 'x-request-id': 'forged' };
+  const response = await ask('/ingest?a=b%2Fc', { method: 'POST', body: 'the body', headers });
   expect(called).toMatchObject([
     { cell: 'eu', method: 'POST', path: '/ingest?a=b%2Fc', body: 'the body' },
   ]);
-  expect(Object.fromEntries(called[0]?.headers ?? [])).toEqual({
-    ...{ ...sent, 'content-type': 'text/plain;charset=UTF-8' },
-  });
+  expect(Object.fromEntries(called[0]?.headers ?? [])).toEqual(headers);
   expect(Object.fromEntries(response.headers)).toEqual({
-    ...{ 'content-type': 'application/json', 'x-own': 'as it is', 'x-request-id': 'of 200' },
+    'content-type': 'application/json',
+    'x-own': 'as it is',
+    'x-request-id': 'of 200',
   });
   expect(lines('request')).toMatchObject([
     { requestId: 'of 200', status: 200, cell: 'eu', accountId: null },
@@ -89,11 +83,9 @@ it('reads no more of a body than the cell does', async () => {
     await request.body?.cancel();
     return says(413);
   };
-  const cells = { CELL_MAIN: { fetch: refuses } };
+  const { ask } = inFront({ main: refuses }, false);
   const init = { method: 'POST', body, headers: await tokenOf() };
-  const request = new Request('https://api.example.com/ingest', init);
-  const response = await router.fetch(request, cells as unknown as Env, createExecutionContext());
-  expect(response.status).toBe(413);
+  expect((await ask('/ingest', init)).status).toBe(413);
   await vi.waitUntil(() => cancelled.mock.calls.length > 0);
 });
 
@@ -102,11 +94,9 @@ it('refuses a credential that is none, or of no cell of its own, asking none', a
   for (const headers of [{ 'x-api-key': 'fds_junk' }, { 'x-api-key': '' }, await tokenOf('us')]) {
     const response = await ask('/webhooks', { headers });
     expect(response.headers.get('www-authenticate')).toBe('ApiKey realm="Fleet Data Service"');
-    expect(await response.json()).toEqual({
-      status: 401,
-      message: 'Invalid or expired token',
-      requestId: response.headers.get('x-request-id'),
-    });
+    const requestId = response.headers.get('x-request-id');
+    const message = 'Invalid or expired token';
+    expect(await response.json()).toEqual({ status: 401, message, requestId });
   }
   expect(asked()).toEqual([]);
 });
@@ -184,11 +174,8 @@ it.each(kinds)(
 
 it('a session that ends by its form in a cell where it has moved is signed out there', async () => {
   const headers = { location: '/portal/sign-in', 'set-cookie': 'flash=1' };
-  const { ask, asked } = inFront({
-    main: movedTo('eu', 'us'),
-    eu: () => says(303, headers),
-    us: signedOut,
-  });
+  const eu = () => says(303, headers);
+  const { ask, asked } = inFront({ main: movedTo('eu', 'us'), eu, us: signedOut });
   const response = await ask('/portal/sign-out', { method: 'POST', headers: session() });
   expect(response.headers.get('set-cookie')).toBe('flash=1');
   expect(asked()).toEqual(['main', 'eu']);
@@ -207,7 +194,9 @@ it.each<[string, Cell, timesOut?: true]>([
   const response = await ask('/webhooks', { headers: await tokenOf('eu') });
   expect(response.headers.get('retry-after')).toBe('10');
   expect(await response.json()).toEqual({
-    ...{ status: 503, message: 'Temporarily unavailable, try again', retryAfter: 10 },
+    status: 503,
+    message: 'Temporarily unavailable, try again',
+    retryAfter: 10,
     requestId: response.headers.get('x-request-id'),
   });
   expect(lines('fault')).toMatchObject([{ message: 'A cell does not respond', cell: 'eu' }]);
@@ -228,13 +217,6 @@ it('a browser is shown a page that says that a cell is down, with the id', async
     expect(page).toContain('does not respond at the moment');
     expect(page).toContain(response.headers.get('x-request-id'));
   }
-});
-
-it('a failure that a cell reports itself stays as it is', async () => {
-  const { ask } = inFront({ main: () => says(503, { 'retry-after': '3' }) });
-  expect((await ask('/webhooks', { headers: await tokenOf() })).headers.get('retry-after')).toBe(
-    '3',
-  );
 });
 
 it('pages that name no cell come from the first that responds', async () => {
@@ -281,10 +263,8 @@ it('somebody chooses among accounts where several cells have the domain, each of
   expect(response.headers.getSetCookie()).toEqual(
     ['eu', 'us', 'ap'].map((one) => `__Host-sso-${one}=${one}.secret`),
   );
-  expect([response.headers.get('refresh'), response.headers.get('cache-control')]).toEqual([
-    null,
-    'no-store',
-  ]);
+  expect(response.headers.has('refresh')).toBe(false);
+  expect(response.headers.get('cache-control')).toBe('no-store');
 });
 
 it('asking for a sign-in link reaches every cell, also past one that is down', async () => {
@@ -295,24 +275,15 @@ it('asking for a sign-in link reaches every cell, also past one that is down', a
   expect(new Map(called.map(({ cell, body }) => [cell, body]))).toEqual(
     new Map(['main', 'eu', 'us'].map((cell) => [cell, form.body])),
   );
-  expect(
-    (await inFront({ ...cells, us: () => says(400) }).ask('/portal/sign-in', form)).status,
-  ).not.toBe(503);
   expect((await inFront({ main: () => undefined }).ask('/portal/sign-in', form)).status).toBe(503);
 });
 
 it('operators name the cell that they mean', async () => {
   const { ask, asked } = inFront({ main: ok, eu: movedTo('main') });
-  for (const headers of [
-    {},
-    { 'fleet-cell': 'us' },
-    { 'fleet-cell': 'EU' },
-    { 'fleet-cell': 'main, eu' },
-  ]) {
-    const response = await ask('/operator/accounts', { headers });
-    expect(await response.json()).toMatchObject({
-      ...{ status: 400, message: 'Fleet-Cell header is required: main or eu' },
-    });
+  for (const cell of ['', 'us', 'EU', 'main, eu']) {
+    const response = await ask('/operator/accounts', { headers: { 'fleet-cell': cell } });
+    const message = 'Fleet-Cell header is required: main or eu';
+    expect(await response.json()).toMatchObject({ status: 400, message });
     expect(response.headers.get('fleet-cell')).toBe('main, eu');
   }
   expect(asked()).toEqual([]);
@@ -322,19 +293,15 @@ it('operators name the cell that they mean', async () => {
 });
 
 const unavailable = expect.objectContaining({ database: 'unavailable' });
-it.each<[string, Cell, { status: number; message: string; data?: unknown }]>([
-  ['well', () => says(200, {}, 'Healthy'), { status: 200, message: 'Healthy' }],
-  ['nearly full', () => says(200, {}, '85 % full'), { status: 200, message: 'eu: 85 % full' }],
-  [
-    'ill',
-    () => says(503, {}, 'Deliveries are late'),
-    { status: 503, message: 'eu: Deliveries are late' },
-  ],
-  ['down', () => undefined, { status: 503, message: 'eu: Does not respond', data: unavailable }],
-])('the health of all cells says which is %s', async (_, eu, expected) => {
+it.each<[string, Cell, status: number, message: string, data?: unknown]>([
+  ['well', () => says(200, {}, 'Healthy'), 200, 'Healthy'],
+  ['nearly full', () => says(200, {}, '85 % full'), 200, 'eu: 85 % full'],
+  ['ill', () => says(503, {}, 'Deliveries are late'), 503, 'eu: Deliveries are late'],
+  ['down', () => undefined, 503, 'eu: Does not respond', unavailable],
+])('the health of all cells says which is %s', async (_, eu, status, message, data) => {
   const { ask } = inFront({ main: () => says(200, {}, 'Healthy'), eu });
   const response = await ask('/health');
-  expect(await response.json()).toMatchObject(expected);
+  expect(await response.json()).toMatchObject({ status, message, ...(data ? { data } : {}) });
   expect(response.headers.get('fleet-cell')).toBe('main, eu');
-  expect((await ask('/health', { method: 'HEAD' })).status).toBe(expected.status);
+  expect((await ask('/health', { method: 'HEAD' })).status).toBe(status);
 });

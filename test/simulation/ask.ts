@@ -4,8 +4,6 @@ import worker from '#src/index.ts';
 import type { Kernel } from './kernel.ts';
 import { Violation } from './model.ts';
 
-const second = 1000;
-
 export type Reply = {
   status: number;
   tries?: number;
@@ -30,21 +28,16 @@ export function asking(kernel: Kernel, env: Env) {
   /** One request; status 0 if nothing came back. */
   const once: Ask = async (method, path, headers, body) => {
     const reply = await kernel.invoke(`${method} ${path}`, async (context): Promise<Reply> => {
-      const sent = {
-        'content-type': 'application/json',
-        'cf-connecting-ip': '192.0.2.1',
-        ...headers,
+      const json = { 'content-type': 'application/json', 'cf-connecting-ip': '192.0.2.1' };
+      const init = {
+        method,
+        headers: { ...json, ...headers },
+        ...(body && { body: JSON.stringify(body) }),
       };
-      const init = { method, headers: sent, ...(body && { body: JSON.stringify(body) }) };
-      const whole = {
-        ...context,
-        exports: { Deliveries: { begin } },
-      } as unknown as ExecutionContext; // what is used of one
-      const response = await worker.fetch(
-        new Request(`https://api.example.com${path}`, init),
-        env,
-        whole,
-      );
+      const exports = { Deliveries: { begin } };
+      const whole = { ...context, exports } as unknown as ExecutionContext; // what is used of one
+      const request = new Request(`https://api.example.com${path}`, init);
+      const response = await worker.fetch(request, env, whole);
       return { ...(await response.json<object>()), status: response.status };
     });
     return reply ?? { status: 0 };
@@ -55,7 +48,7 @@ export function asking(kernel: Kernel, env: Env) {
       const reply = await once(...call);
       if (reply.status !== 0 && reply.status < 500 && reply.status !== 429)
         return { ...reply, tries };
-      await sleep(tries * (second + below(2 * second)));
+      await sleep(tries * (1000 + below(2000)));
     }
   };
   const must: Ask = async (...call) => {
@@ -64,27 +57,25 @@ export function asking(kernel: Kernel, env: Env) {
       throw new Violation(`${call[0]} ${call[1]}: ${reply.status} ${reply.message}`);
     return reply;
   };
+  const key = { authorization: `Bearer ${env.OPERATOR_KEY}` };
   return {
     once,
     insist,
     must,
-    operator: { authorization: `Bearer ${env.OPERATOR_KEY}` },
+    /** What an operator is returned, once there is a reply. */
+    operate: async (path: string, body: object, method = 'POST', ask = must) =>
+      ask(method, `/operator${path}`, key, body),
     /** All items of a list, page by page; undefined if a page was refused. */
     // biome-ignore lint/suspicious/noExplicitAny: each list's items are its own
     async list(path: string, headers: object, ask = once): Promise<any[] | undefined> {
       const items = [];
       const limit = 1 + below(50);
-      let cursor = '';
-      do {
-        const page = await ask(
-          'GET',
-          `${path}limit=${limit}${cursor && `&cursor=${cursor}`}`,
-          headers,
-        );
+      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+        const page = await ask('GET', `${path}limit=${limit}&cursor=${cursor}`, headers);
         if (page.status !== 200) return undefined;
         items.push(...page.data);
-        cursor = page.next ?? '';
-      } while (cursor);
+        cursor = page.next;
+      }
       return items;
     },
   };

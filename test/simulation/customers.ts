@@ -1,6 +1,7 @@
 import { recordId } from '#src/core/platform/db/ids.ts';
+import { dayMs, minuteMs } from '#src/core/platform/durations.ts';
 import { accident, safetyEvent, trip, vehicle } from '#test/support/records.ts';
-import type { Asking, Reply } from './ask.ts';
+import type { Asking } from './ask.ts';
 import { type Kernel, longestMs } from './kernel.ts';
 import {
   type Account,
@@ -14,10 +15,6 @@ import {
   Violation,
 } from './model.ts';
 
-const second = 1000;
-const minute = 60 * second;
-const day = 86_400 * second;
-
 const trucks = [0, 1].map((at) => ({ sourceId: `truck-${at}`, vin: `1FUJGLDR5CLBP883${at}` }));
 type Truck = (typeof trucks)[number];
 
@@ -28,42 +25,37 @@ export const by = ({ token }: Account) => ({ 'x-api-key': token.value });
 /** Customers: their connectors send records, and they keep webhooks. */
 export function customers(
   { now, below, random, pick, sleep }: Kernel,
-  { insist, must, operator }: Asking,
+  { insist, operate }: Asking,
 ) {
   let made = 0;
 
   const connect = async (accountId: string, provider: string): Promise<Connection> => {
-    const create = async (path: string, body: object) =>
-      (await must('POST', path, operator, body)).data;
     const body = { provider, name: provider };
-    const { id } = await create(`/operator/accounts/${accountId}/connections`, body);
-    const { value: key } = await create(`/operator/connections/${id}/ingest-keys`, {
-      name: 'connector',
-    });
-    return { id, provider, key };
+    const { id } = (await operate(`/accounts/${accountId}/connections`, body)).data;
+    const key = await operate(`/connections/${id}/ingest-keys`, { name: 'connector' });
+    return { id, provider, key: key.data.value };
   };
   const open = async (): Promise<Account> => {
     const name = `Account ${made++}`;
-    const { data } = await must('POST', '/operator/accounts', operator, { name });
-    const connections = [await connect(data.id, 'motive'), await connect(data.id, 'samsara')];
-    const token = await must('POST', `/operator/accounts/${data.id}/tokens`, operator, {
-      name: 'main',
-    });
-    const follower = { cursor: undefined, copy: new Map() };
+    const { id } = (await operate('/accounts', { name })).data;
     return {
-      ...{ id: data.id, name, token: token.data, connections, follower, hooks: [], silences: [] },
-      ...{
-        news: new Map(),
-        records: new Map(),
-        disconnected: new Map(),
-        isBusy: false,
-        gone: false,
-      },
+      id,
+      name,
+      isBusy: false,
+      gone: false,
+      hooks: [],
+      silences: [],
+      connections: [await connect(id, 'motive'), await connect(id, 'samsara')],
+      token: (await operate(`/accounts/${id}/tokens`, { name: 'main' })).data,
+      news: new Map(),
+      records: new Map(),
+      disconnected: new Map(),
+      follower: { cursor: undefined, copy: new Map() },
     };
   };
 
   /** Mostly just now, sometimes so long ago that it is archived. */
-  const someTime = () => now() - below(random() < 0.8 ? 30 * minute : 60 * day);
+  const someTime = () => now() - below(random() < 0.8 ? 30 * minuteMs : 60 * dayMs);
   const trips = new Map<string, { sourceId: string; startedAt: string }[]>();
   const events: typeof trips = new Map();
   const accidents = new Map<string, { sourceId: string; at: number; truck: Truck }>();
@@ -141,7 +133,11 @@ export function customers(
     connectionIds: pick([[first], [second], [first, second]]).flatMap((one) => one?.id ?? []),
   });
   const bodyOf = (url: string, { types, ...config }: NonNullable<Config>) => ({
-    ...{ url, httpVerb: 'POST', headers: {}, notificationTypes: types, ...config },
+    url,
+    httpVerb: 'POST',
+    headers: {},
+    notificationTypes: types,
+    ...config,
   });
   /** Changes a webhook. What was refused may have been done by an earlier try. */
   const change = async (
@@ -169,45 +165,30 @@ export function customers(
       account,
       url,
       mood: 'up',
-      changes: [],
-      silences: [],
       isBusy: true,
       calledAt: 0,
+      changes: [],
+      silences: [],
     };
     account.hooks.push(hook);
     const [body, done] = [bodyOf(url, config), /^200|already exist/];
-    const { data, isDone } = await change(
-      hook,
-      config,
-      done,
-      'POST',
-      '/webhook',
-      by(account),
-      body,
-    );
+    const created = await change(hook, config, done, 'POST', '/webhook', by(account), body);
+    const all = created.isDone ? await insist('GET', '/webhooks', by(account)) : undefined;
     const isOurs = (one: { url: string }) => one.url === url;
-    const all = async (): Promise<Reply> =>
-      isDone ? insist('GET', '/webhooks', by(account)) : { status: 0 };
-    hook.id = data?.id ?? (await all()).data?.find(isOurs)?.id;
+    hook.id = created.data?.id ?? all?.data?.find(isOurs)?.id;
   };
   const update = async (account: Account, hook: Hook, config = someConfig(account)) => {
     const body = bodyOf(hook.url, config);
     await change(hook, config, /^200/, 'PUT', `/webhook/${hook.id}`, by(account), body);
   };
   const remove = async (account: Account, hook: Hook) => {
-    const answer = /^200|Invalid webhook id/;
-    const { status, isDone } = await change(
-      hook,
-      null,
-      answer,
-      'DELETE',
-      `/webhook/${hook.id}`,
-      by(account),
-    );
+    const done = /^200|Invalid webhook id/;
+    const path = `/webhook/${hook.id}`;
+    const { status, isDone } = await change(hook, null, done, 'DELETE', path, by(account));
     if (!isDone) return;
     // An earlier try may have deleted it, and was cut off before it had waited for the calls under way.
-    const done = status === 200 ? now() : now() + 5 * second;
-    hook.silences.push({ reason: 'deleted', done, ended: Infinity });
+    const ended = Infinity;
+    hook.silences.push({ reason: 'deleted', done: now() + (status === 200 ? 0 : 5000), ended });
     hook.isBusy = true;
   };
   /** Webhooks that somebody pauses, until they have resumed them. */
@@ -217,13 +198,19 @@ export function customers(
     pausing.add(hook);
     const silence: Silence = { reason: 'paused', done: Infinity, ended: Infinity };
     hook.silences.push(silence);
-    const { status } = await insist('POST', `/webhook/${hook.id}/pause`, by(account));
+    const { status, tries } = await insist('POST', `/webhook/${hook.id}/pause`, by(account));
     if (status === 200) silence.done = now();
-    await sleep(below(random() < 0.9 ? 30 * second : 8 * 60 * minute));
+    await sleep(below(random() < 0.9 ? minuteMs / 2 : 8 * 60 * minuteMs));
     silence.ended = now();
     // A suspended account cannot resume it yet.
-    for (let resumed = 0; ![200, 400].includes(resumed) && !account.gone; await sleep(second))
-      resumed = (await insist('POST', `/webhook/${hook.id}/resume`, by(account))).status;
+    let isFirst = tries === 1;
+    for (let resumed = 0; ![200, 400].includes(resumed) && !account.gone; await sleep(1000)) {
+      const reply = await insist('POST', `/webhook/${hook.id}/resume`, by(account));
+      isFirst &&= reply.tries === 1;
+      resumed = reply.status;
+    }
+    // As above: a late try must not end the next pause.
+    if (!isFirst) await sleep(longestMs);
     pausing.delete(hook);
   };
   /** Has events revised whose calls have failed, while their connection is taken from all webhooks for a moment. */

@@ -23,15 +23,14 @@ type Fault = 'before' | 'after' | 'late';
 
 export type Kernel = ReturnType<typeof kernel>;
 
-const second = 1000;
-const behindHandlerMs = 30 * second;
+const behindHandlerMs = 30_000;
 
 /** A slower call of D1 may outlive a claim, and the slowest may even run after its caller has ended. */
-const slowMs = 5 * second;
-export const longestMs = 40 * second;
+const slowMs = 5_000;
+export const longestMs = 40_000;
 
 /** How long a reply may take that nothing is wrong with. */
-const slowReplyMs = 5 * second;
+const slowReplyMs = 5_000;
 
 /**
  * Decides what happens next in a simulated world: every call of a store, every timer and every message waits until its
@@ -47,7 +46,7 @@ export function kernel(seed: number, start: number, note: (what: string) => void
     return one;
   };
   /** How far the clock of an invocation is off at most, if there are faults. */
-  const mostSkew = pick([0, 5 * second]);
+  const mostSkew = pick([0, 5_000]);
   const invocations = new AsyncLocalStorage<Invocation>();
   const alive = new Set<Invocation>();
   let waiting: Waiting[] = [];
@@ -190,7 +189,7 @@ export function kernel(seed: number, start: number, note: (what: string) => void
     carryOutOne: () => {
       const [call] = waiting.splice(below(waiting.length), 1);
       if (!call) return;
-      passTo(now + 1 + below(random() < 0.04 ? second : 8));
+      passTo(now + 1 + below(random() < 0.04 ? 1000 : 8));
       const fails = !call.store.startsWith('the reply') && random() < faults.rate;
       const fault = fails ? pick(['before', 'after', 'late'] as const) : undefined;
       note(`${call.store} of ${call.of?.name}${fault ? ` fails: ${fault}` : ''}`);

@@ -1,12 +1,10 @@
+import { minuteMs } from '#src/core/platform/durations.ts';
 import { maxAttemptsOf } from '#src/core/webhooks/deliveries/policy.ts';
 import { newsMs } from '#src/core/webhooks/notifications/types.ts';
 import type { Invocation, Kernel } from './kernel.ts';
 
-const second = 1000;
-const minute = 60 * second;
-
 /** How long a receiver takes at most that is slow, and responds all the same. */
-const slowestMs = 14 * second;
+const slowestMs = 14_000;
 
 /** What a webhook asks for; null once it is deleted. Times are when the change was asked for, and when it was confirmed. */
 export type Config = { types: number[]; connectionIds: string[] } | null;
@@ -107,12 +105,12 @@ export function receivers(
 ) {
   const calls = new Map<string, Got[]>();
   const arrived = (url: string, init: RequestInit): Got => {
-    note(`${new Headers(init.headers).get('delivery-id')} is sent to ${url} by ${current()?.name}`);
-    const hook = accounts.flatMap(({ hooks }) => hooks).find((one) => one.url === url);
     const id = new Headers(init.headers).get('delivery-id') ?? '';
+    const by = current();
+    note(`${id} is sent to ${url} by ${by?.name}`);
+    const hook = accounts.flatMap(({ hooks }) => hooks).find((one) => one.url === url);
     const { data } = JSON.parse(String(init.body));
     const news = hook?.account.news.get(keyOf(data.eventId, data.notificationLevel ?? 0));
-    const by = current();
     if (!hook || !news || !by)
       throw new Violation(`a call that nobody asked for: ${url} ${init.body}`);
     news.data ??= JSON.stringify(data);
@@ -162,7 +160,7 @@ export function receivers(
         .flat()
         .filter((one) => one.hook === hook && one.news === lower);
       const ended = tried.some(({ heard }) => heard !== undefined && isFinal(heard));
-      if (!ended && now() < lower.sent + minute - 2 * mostSkew)
+      if (!ended && now() < lower.sent + minuteMs - 2 * mostSkew)
         throw new Violation(`level ${news.level} came before level ${level}: delivery ${id}`);
     }
   };
@@ -175,15 +173,14 @@ export function receivers(
       );
       const response = async () => {
         const mood = await through('receiver', () => call.hook.mood);
-        note(`${url} ${mood === 'hangs' ? mood : `is ${mood}`}`);
+        note(`${url} is ${mood}`);
         if (mood === 'hangs') return aborted;
         if (mood === 'slow') await sleep(below(slowestMs));
         return { up: 200, slow: 200, down: 500, gone: 410 }[mood];
       };
       try {
-        const heard = await Promise.race([response(), aborted]);
-        call.heard = heard;
-        return new Response('response', { status: heard });
+        call.heard = await Promise.race([response(), aborted]);
+        return new Response('response', { status: call.heard });
       } finally {
         call.running = false;
       }
@@ -199,16 +196,17 @@ export function receivers(
           continue;
         }
         const expected = isFor(hook, news);
-        if (found.length > 1)
-          throw new Violation(`${key} has ${found.length} deliveries for ${hook.url}`);
         // An event that is too old when it is first seen is held back; clocks may be some seconds off.
         const isOld = (at: number) => news.level === 0 && news.at < at - newsMs;
-        if (expected === 'must' && !isOld(news.accepted + minute) && found.length === 0)
-          throw new Violation(`${key} is lost for ${hook.url}`);
-        if (isOld(news.sent - minute) && found.length > 0)
-          throw new Violation(`${key} is too old for ${hook.url}`);
-        if (expected === 'never' && found.length > 0)
-          throw new Violation(`${key} is not for ${hook.url}`);
+        const problem =
+          (found.length > 1 && 'has several deliveries') ||
+          (found.length === 0 &&
+            expected === 'must' &&
+            !isOld(news.accepted + minuteMs) &&
+            'is lost') ||
+          (found.length > 0 && isOld(news.sent - minuteMs) && 'is too old') ||
+          (found.length > 0 && expected === 'never' && 'is not');
+        if (problem) throw new Violation(`${key} ${problem} for ${hook.url}`);
         for (const delivery of found) checkEnd(hook, news, delivery);
       }
     },

@@ -2,75 +2,70 @@ import type { Asking } from './ask.ts';
 import type { Kernel } from './kernel.ts';
 import { type Account, type Connection, type Silence, Violation } from './model.ts';
 
-const second = 1000;
-
 export function operators(
   { now, below, sleep }: Kernel,
-  { insist, must, operator }: Asking,
+  { insist, operate }: Asking,
   everything: () => string[],
   connect: (accountId: string, provider: string) => Promise<Connection>,
 ) {
+  const silence = (reason: Silence['reason']): Silence => ({
+    reason,
+    done: Infinity,
+    ended: Infinity,
+  });
+  /** Goes on with a deletion until it is done. */
+  const finish = async (id: string, deletion: unknown, ask?: typeof insist) => {
+    for (let left = deletion; left; ) {
+      await sleep(below(20_000));
+      left = (await operate(`/deletions/${id}/continue`, {}, 'POST', ask)).data?.deletion;
+    }
+  };
+  const checkTraces = (id: string, allowed: RegExp) => {
+    const trace = everything().find((row) => row.includes(id) && !allowed.test(row));
+    if (trace) throw new Violation(`What was deleted has left ${trace}`);
+  };
+
   return {
     async suspend(account: Account) {
-      const suspension: Silence = { reason: 'suspended', done: Infinity, ended: Infinity };
+      const suspension = silence('suspended');
       account.silences.push(suspension);
-      await must('POST', `/operator/accounts/${account.id}/deletion`, operator, {
-        name: account.name,
-      });
+      const path = `/accounts/${account.id}`;
+      await operate(`${path}/deletion`, { name: account.name });
       suspension.done = now();
-      await sleep(below(120 * second));
+      await sleep(below(120_000));
       suspension.ended = now();
-      await must('PATCH', `/operator/accounts/${account.id}`, operator, { status: 'active' });
+      await operate(path, { status: 'active' }, 'PATCH');
     },
 
     /** Deletes a connection; what is left in the end is said by the audit log and the changes alone. */
     async disconnect(account: Account) {
       const connection = account.connections.shift();
       if (!connection) return;
-      const silence: Silence = { reason: 'disconnected', done: Infinity, ended: Infinity };
-      account.disconnected.set(connection.id, silence);
-      for (const [id, { connectionId }] of account.records)
-        if (connectionId === connection.id) account.records.delete(id);
-      const path = `/operator/connections/${connection.id}/deletion`;
-      const { tries, status, data } = await insist('POST', path, operator, {
-        name: connection.provider,
-      });
+      const { id, provider } = connection;
+      const disconnected = silence('disconnected');
+      account.disconnected.set(id, disconnected);
+      for (const [record, { connectionId }] of account.records)
+        if (connectionId === id) account.records.delete(record);
+      const body = { name: provider };
+      const reply = await operate(`/connections/${id}/deletion`, body, 'POST', insist);
+      const { tries, status, data } = reply;
       if (status !== 200 && tries === 1)
         throw new Violation(`A connection is not deleted: ${status}`);
-      silence.done = status === 200 ? now() : now() + 5 * second;
-      for (let deletion = data?.deletion ?? {}; deletion; ) {
-        await sleep(below(20 * second));
-        const next = `/operator/deletions/${connection.id}/continue`;
-        deletion = (await insist('POST', next, operator, {})).data?.deletion;
-      }
-      const isTrace = (row: string) =>
-        row.includes(connection.id) && !/^(audit_log|changes) /.test(row);
-      const traces = everything().filter(isTrace);
-      if (traces.length > 0) throw new Violation(`A deleted connection has left ${traces[0]}`);
-      account.connections.push(await connect(account.id, connection.provider));
+      disconnected.done = now() + (status === 200 ? 0 : 5000);
+      await finish(id, data?.deletion ?? {}, insist);
+      checkTraces(id, /^(audit_log|changes) /);
+      account.connections.push(await connect(account.id, provider));
     },
 
     async erase(account: Account) {
+      const deleted = silence('deleted');
+      account.silences.push(deleted);
       const body = { name: account.name, now: true };
-      const silence: Silence = { reason: 'deleted', done: Infinity, ended: Infinity };
-      account.silences.push(silence);
-      const { data } = await must(
-        'POST',
-        `/operator/accounts/${account.id}/deletion`,
-        operator,
-        body,
-      );
-      silence.done = now();
+      const { data } = await operate(`/accounts/${account.id}/deletion`, body);
+      deleted.done = now();
       account.gone = true;
-      for (let { deletion } = data; deletion; ) {
-        await sleep(below(20 * second));
-        const path = `/operator/deletions/${account.id}/continue`;
-        deletion = (await must('POST', path, operator, {})).data.deletion;
-      }
-      const traces = everything().filter(
-        (row) => row.includes(account.id) && !row.startsWith('audit_log '),
-      );
-      if (traces.length > 0) throw new Violation(`A deleted account has left ${traces[0]}`);
+      await finish(account.id, data.deletion);
+      checkTraces(account.id, /^audit_log /);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { dayMs as day, hourMs as hour, minuteMs as minute } from '#src/core/platform/durations.ts';
 import worker, { type QueueMessage } from '#src/index.ts';
 import { asking } from './ask.ts';
 import { bindings } from './bindings.ts';
@@ -8,13 +9,9 @@ import { operators } from './operators.ts';
 import { readers } from './readers.ts';
 import { workerRuntime } from './runtime.ts';
 
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
-
-/** Each seed has 1,000 days of its own, so that what modules remember of an earlier one is over. */
-const startOf = (seed: number) => Date.UTC(2030, 0, 1, 12, 10) + seed * 1000 * day;
+/** Each seed has 1,000 days of its own, so that what modules remember of an earlier one is over; years have four digits. */
+const daysOfSeed = 1000;
+const startOf = (seed: number) => Date.UTC(2030, 0, 1, 12, 10) + (seed % 2500) * daysOfSeed * day;
 
 /** How much of what happened before a failure is shown. */
 const shownSteps = 60;
@@ -69,7 +66,7 @@ export async function run(seed: number, steps: number, migrations: string[]) {
     for (const account of left)
       while (await until(people.waits(account))) {
         await pass(sim.now() + minute);
-        if (sim.now() > startOf(seed + 1) - 10 * day)
+        if (sim.now() > startOf(seed) + (daysOfSeed - 10) * day)
           throw new Violation('deliveries stay pending');
       }
     // What came in late for the archive is put together with it on the hour.
@@ -195,22 +192,16 @@ function simulated(sim: Kernel, migrations: string[]) {
       const { rate } = sim.faults;
       const waits = sim.nextTimer() - now();
       const isQuiet = sim.waiting() === 0 && due().length === 0;
+      const isFull = working >= 20 || sim.waiting() >= 10;
+      const canAct = !healing && !isFull && accounts.some(({ gone }) => !gone);
       if (now() >= nextMinute) tick();
       else
         sim.choose([
           [sim.waiting() > 0 ? 8 : 0, sim.carryOutOne],
           [due().length > 0 ? 3 : 0, deliver],
-          [
-            healing || working >= 20 || sim.waiting() >= 10 || accounts.every(({ gone }) => gone)
-              ? 0
-              : 3,
-            act,
-          ],
+          [canAct ? 3 : 0, act],
           // A timer may also go off while calls are slow.
-          [
-            waits <= 50 ? 3 : waits <= 2 * second ? 0.3 : waits < 20 * second ? rate : 0,
-            sim.wakeOne,
-          ],
+          [waits <= 50 ? 3 : waits <= 2000 ? 0.3 : waits < 20_000 ? rate : 0, sim.wakeOne],
           [isQuiet ? 1 : 0, () => passTime(healing)],
           [
             sim.invocations().length > 0 ? 4 * rate : 0,

@@ -1,3 +1,4 @@
+// @module-tag proof
 // More than 15 s: many steps.
 import { run } from './run.ts';
 

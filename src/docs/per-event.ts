@@ -1,6 +1,6 @@
 /**
  * The cost of a safety event that is sent alone, goes to one webhook and arrives at the first attempt.
- * `test/operations.test.ts` checks the rows and `test/docs/costs.test.ts` the bytes in D1; `cpuMs` and `logBytes` are assumptions.
+ * `test/operations` checks the rows and `test/docs/costs.test.ts` the bytes in D1; `cpuMs` and `logBytes` are assumptions.
  */
 export const perEvent = {
   rowsRead: 71,

@@ -1,10 +1,18 @@
 import { env } from 'cloudflare:workers';
 import { dayMs } from '#src/core/platform/durations.ts';
 import { perEvent, perTrip } from '#src/docs/per-event.ts';
-import { settled } from '#test/support/deliveries.ts';
-import { receiver } from '#test/support/receiver.ts';
-import { driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
-import { register, worldBefore } from '#test/support/world.ts';
+import {
+  ago,
+  driver,
+  receiver,
+  register,
+  safetyEvent,
+  settled,
+  times,
+  trip,
+  vehicle,
+  worldBefore,
+} from '#test/support.ts';
 
 const perCall = 500;
 const us = worldBefore(beforeAll);
@@ -16,14 +24,18 @@ const place = { latitude: 40.21543, longitude: -77.18912 };
 const usual = () => ({
   sourceId: crypto.randomUUID(),
   driver: 'driver-1',
-  startedAt: new Date(Date.now() - Math.random() * dayMs).toISOString(),
+  startedAt: ago(Math.random() * dayMs),
 });
 const usualEvent = () =>
   safetyEvent({ ...usual(), location: { ...place, address: 'I-81 N, Carlisle, PA' } });
 const usualTrip = () =>
   trip({
-    ...{ ...usual(), endedAt: new Date().toISOString(), startLocation: place, endLocation: place },
-    ...{ distanceKm: 142.7, durationSeconds: 6720 },
+    ...usual(),
+    endedAt: new Date().toISOString(),
+    startLocation: place,
+    endLocation: place,
+    distanceKm: 142.7,
+    durationSeconds: 6720,
   });
 
 /** Sends some calls of usual records, and returns by how many bytes each made D1 grow. */
@@ -34,7 +46,7 @@ async function growth(
 ): Promise<number> {
   const before = await sizeOfDatabase();
   for (let i = 0; i < calls; i++) {
-    const records = Array.from({ length: perCall }, usual);
+    const records = times(perCall, usual);
     const { data } = await us.connector.post('/ingest', { records, notify });
     expect(data).toMatchObject({ accepted: perCall });
   }

@@ -57,7 +57,7 @@ export type Reply = {
 };
 
 /** A successful response that is a file, which this describes, of any type unless `type` says which. */
-export type FileReply = { file: string; type?: string; ranges?: true };
+type FileReply = { file: string; type?: string; ranges?: true };
 
 /** 400s: a message, or a field and what it must be, which is also the usual message. */
 export type Refusals = (string | Refused | undefined)[];

@@ -9,3 +9,4 @@ export { documented as filters } from '../../extras/filters/documented.ts';
 export { documented as oauth } from '../../extras/oauth/documented.ts';
 export { documented as providers } from '../../extras/providers/documented.ts';
 export { documented as signing } from '../../extras/signing/documented.ts';
+export type { Documented } from './documented.ts';

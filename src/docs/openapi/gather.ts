@@ -1,12 +1,11 @@
 import type { Texts } from './components.ts';
 import type { Groups } from './document.ts';
-import type { Documented } from './documented.ts';
 import { examples } from './examples.ts';
 import * as extras from './extras.ts';
 import { words } from './words.ts';
 
 /** What the extras add to the documents, in the order of their names. */
-export const added: Documented[] = Object.values(extras);
+export const added: extras.Documented[] = Object.values(extras);
 
 /** All descriptions and examples. */
 export const texts = (): Texts => ({

@@ -3,7 +3,8 @@ import { allConnections, type List, mustBeConnection } from '../../core/fleet/li
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { exampleConnectionId } from '../../core/fleet/lists/resource.ts';
 import { listCursor } from '../../core/platform/db/cursor.ts';
-import { fieldError, notKnown } from '../../core/platform/fields.ts';
+import { fieldError } from '../../core/platform/fields.ts';
+import { notKnown } from '../../core/platform/nearest.ts';
 import { Limit, QueryText, QueryTime } from '../../core/platform/query.ts';
 import { capital } from '../../core/platform/text.ts';
 import { type Json, ref } from './components.ts';

@@ -11,8 +11,7 @@ import type { Operation as Declared } from '../../extras/operation.ts';
 import * as accounts from '../../operator/api/accounts.ts';
 import * as connections from '../../operator/api/connections.ts';
 import * as deletion from '../../operator/api/deletion.ts';
-import * as extras from '../../operator/api/extras.ts';
-import { operations } from '../../operator/api/operations.ts';
+import { ofExtras, operations } from '../../operator/api/operations.ts';
 import * as service from '../../operator/api/service.ts';
 import { components, type Json, ref } from './components.ts';
 import { document, type Operation, type Parameter, type Reply } from './document.ts';
@@ -106,7 +105,7 @@ const declared: Declared[] = Object.values(operations);
 
 const schemas: Record<string, v.GenericSchema> = Object.fromEntries(
   Object.entries<unknown>(
-    Object.assign({}, ...[accounts, connections, deletion, service, ...Object.values(extras)]),
+    Object.assign({}, ...[accounts, connections, deletion, service, ...ofExtras]),
   ).filter((entry): entry is [string, v.GenericSchema] => isSchema(entry[1])),
 );
 const nameOf = (schema: v.GenericSchema): string | undefined =>
@@ -133,7 +132,7 @@ const groups: { [tag: string]: Group } = {
 for (const {
   tag: [tag, own = ''],
   operations,
-} of Object.values(extras)) {
+} of ofExtras) {
   const [about, declared] = groups[tag] ?? [own, {}];
   groups[tag] = [about, { ...declared, ...operations }];
 }

@@ -145,7 +145,7 @@ const number = (value: number): string =>
 const dollars = (amount: number): string => (amount < 0.5 ? '–' : `$${number(amount)}`);
 
 /** What a month costs with fleets of some sizes, and what each further million events costs. */
-export function costTable(): string {
+function costTable(): string {
   const columns = fleets.map(costsOf);
   const totals = columns.map((costs) => costs.reduce((sum, [, cost]) => sum + cost, planPrice));
   const logOfMillion = (perEvent.logBytes / 1e3) * (logPrice + (logStoragePrice * daysLogged) / 30);
@@ -164,7 +164,7 @@ Each further million events costs some ${dollars(perMillion)}.`;
 }
 
 /** How many vehicles fit into a database, in hundreds, by its size and the days that it holds. */
-export function vehiclesTable(): string {
+function vehiclesTable(): string {
   const days = [7, 30, 180];
   const fitting = (size: number, hotDays: number) =>
     number(Math.floor(size / gigabytes(100, hotDays)) * 100);

@@ -1,10 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root, siteDirectory } from '#src/cli/project/paths.ts';
 import { breaksBetween } from '#src/cli/site/contract.ts';
-import { type Json, partsOfReplies, readDocument } from '#test/support/node/contract.ts';
-import { temporaryFolder } from '#test/support/node/folder.ts';
+import {
+  type Json,
+  operationsOf,
+  partsOfReplies,
+  readDocument,
+  resolved,
+} from '#test/support/node/contract.ts';
+import { readJson, root, siteDirectory, temporaryFolder } from '#test/support/node/index.ts';
 
 const directory = temporaryFolder();
 
@@ -12,7 +17,7 @@ const published = (name: string) => join(root, 'src/docs/openapi/published', nam
 
 const names = ['openapi.json', 'openapi.operator.json'] as const;
 
-it("the documents pass Redocly's recommended rules without a warning", () => {
+it("the documents pass Redocly's recommended rules without a warning", { tags: ['proof'] }, () => {
   const program = join(root, 'node_modules/@redocly/cli/bin/cli.js');
   const env = { ...process.env, NO_COLOR: '1', REDOCLY_TELEMETRY: 'off' };
   const args = [program, 'lint', ...names.map((name) => join(siteDirectory, name))];
@@ -25,7 +30,7 @@ it("the documents pass Redocly's recommended rules without a warning", () => {
 it.each(names)(
   '%s is the published one; after an addition, `npm run contract` publishes it',
   (name) => {
-    expect(readDocument(name)).toEqual(JSON.parse(readFileSync(published(name), 'utf8')));
+    expect(readDocument(name)).toEqual(readJson(published(name)));
   },
 );
 
@@ -48,7 +53,7 @@ function breaksAfter(
   before: typeof change = () => {},
 ): string[] {
   const [from, to] = [before, change].map((changes, at) => {
-    const document = JSON.parse(readFileSync(published('openapi.json'), 'utf8'));
+    const document = readJson(published('openapi.json'));
     changes(document);
     const file = join(directory, `${at}.json`);
     writeFileSync(file, JSON.stringify(document));
@@ -59,18 +64,18 @@ function breaksAfter(
 
 it('changes that break clients are noticed, each of them', () => {
   const breaks = breaksAfter((document) => {
-    const without = (name: string, key: string) => {
+    delete (document.paths as Json)['/trips'];
+    for (const [name, key] of [
+      ['Vehicle', 'vin'],
+      ['EventNotification', 'vehicleVin'],
+    ] as const) {
       const { properties, required } = schema(document, name);
       delete properties[key];
       required.splice(required.indexOf(key), 1);
-    };
-    delete (document.paths as Json)['/trips'];
-    without('Vehicle', 'vin');
-    without('EventNotification', 'vehicleVin');
+    }
     schema(document, 'WebhookInput').required.push('headers');
-    schema(document, 'Vehicle').properties.status = {
-      anyOf: [{ type: 'string' }, { type: 'integer' }],
-    };
+    const anyOf = [{ type: 'string' }, { type: 'integer' }];
+    schema(document, 'Vehicle').properties.status = { anyOf };
     property(document, 'DeliverySummary', 'status').enum.push(9);
   }).join('\n');
   for (const change of [
@@ -84,7 +89,9 @@ it('changes that break clients are noticed, each of them', () => {
     expect(breaks).toContain(change);
 });
 
-it('a type for a parameter that had none repairs it, and another type breaks clients', () => {
+it('a type for a parameter that had none repairs it, and another type breaks clients', {
+  tags: ['proof'],
+}, () => {
   type Parameters = { get: { parameters: { name?: string; schema: Json }[] } };
   const withVin = (schema: Json) => (document: Json) => {
     const { get } = (document.paths as Record<string, Parameters>)['/vehicles'] as Parameters;
@@ -96,22 +103,15 @@ it('a type for a parameter that had none repairs it, and another type breaks cli
 });
 
 it.each(names)('%s accepts dates wherever a request has a time', (name) => {
-  type Named = { name?: string; schema?: Json };
-  type Body = { content: { [type: string]: { schema: { $ref?: string } } } };
-  type Operation = { parameters?: Named[]; requestBody?: Body };
   const document = readDocument(name);
-  const operations = Object.values(document.paths as Record<string, Record<string, Operation>>);
-  const asked = operations
-    .flatMap(Object.values<Operation>)
-    .flatMap(({ parameters = [], requestBody }) => {
-      const component = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
-      const { properties = {} } = component ? schema(document, component) : {};
-      return [
-        ...parameters,
-        ...Object.entries(properties).map(([key, value]) => ({ name: key, schema: value })),
-      ];
-    });
-  expect(asked.filter(({ schema }) => schema?.format === 'date-time')).toEqual([]);
+  const asked = operationsOf(document).flatMap(({ operation: { parameters, requestBody } }) => {
+    const body = resolved(document, requestBody?.content['application/json'].schema ?? {});
+    return [
+      ...(parameters ?? []).map((one) => resolved(document, one).schema as Json),
+      ...Object.values((body.properties ?? {}) as Record<string, Json>),
+    ];
+  });
+  expect(asked.filter(({ format }) => format === 'date-time')).toEqual([]);
   expect(JSON.stringify(asked)).toContain('"format":"date"');
 });
 

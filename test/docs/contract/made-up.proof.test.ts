@@ -1,14 +1,14 @@
+// @module-tag proof
 // More than 15 s: thousands of requests.
 import { unlimited } from '#src/cli/local/configurations.ts';
 import { checker, closed, operationsOf, readDocument } from '#test/support/node/contract.ts';
 import {
-  addWebhook,
-  fleetJson,
   type JourneyAccount,
   journeyAccount,
+  operatorOf,
   ownStack,
-} from '#test/support/node/journey.ts';
-import { type Made, requestsFor } from '#test/support/node/requests.ts';
+} from '#test/support/node/index.ts';
+import { requestsFor } from '#test/support/node/requests.ts';
 
 /** Another seed makes other requests; the failing ones name theirs. */
 const seed = Number(process.env.SEED ?? 20_261_121);
@@ -28,27 +28,27 @@ const clients = closed(readDocument('openapi.json'));
 const operators = closed(readDocument('openapi.operator.json'));
 
 it(`${total} made-up requests get replies that the documents allow, and never a 5xx`, async () => {
-  const webhook = await addWebhook(stack, us, 'https://receiver.example.com/', {
+  const webhook = await us.register('https://receiver.example.com/', {
     notificationTypes: [1],
   });
-  const [, bob] = await Promise.all(
-    ['ann', 'bob'].map((name) =>
-      fleetJson<{ id: string }>(
-        stack,
-        'user',
-        'add',
-        `${name}@example.com`,
-        '--account',
-        other.accountId,
-      ),
-    ),
-  );
+  const addUser = (email: string) =>
+    operatorOf(stack).call('POST /accounts/:id/users', { id: other.accountId, body: { email } });
+  const [, bob] = await Promise.all(['ann@example.com', 'bob@example.com'].map(addUser));
   const wrong: unknown[] = [];
   const statuses = new Map<string, Set<number>>();
-  const operations = [clients, operators].flatMap(operationsOf);
+  const credentials: Record<string, object> = {
+    ApiToken: { 'x-api-key': us.token },
+    IngestKey: { 'x-api-key': us.ingestKey },
+    OperatorKey: { authorization: `Bearer ${stack.operatorKey}` },
+  };
+  const operations = [clients, operators].flatMap((document) => {
+    const check = checker(document, stack.baseUrl);
+    return operationsOf(document).map((one) => ({ ...one, check }));
+  });
   const count = Math.ceil(total / operations.length);
-  const checks = new Map([clients, operators].map((document) => [document, checker(document)]));
-  for (const { document, template, method, operation } of operations) {
+  for (const one of operations) {
+    const { check, template, operation } = one;
+    const list = /^\/operator\/(\w+)/.exec(template)?.[1] ?? '';
     const known = {
       'Connection-Id': us.connectionId,
       connectionIds: [us.connectionId],
@@ -63,21 +63,21 @@ it(`${total} made-up requests get replies that the documents allow, and never a 
       to: '2026-11-21T00:00:00Z',
       webhookId: webhook,
       userId: bob?.id,
-      id: idFor(template, webhook),
+      id: { accounts: other.accountId, connections: other.connectionId }[list] ?? webhook,
     };
-    const requests = requestsFor(document, template, method, operation, known, { seed, count });
+    const requests = requestsFor(one, known, { seed, count });
     const seen = new Set<number>();
     statuses.set(operation.operationId, seen);
     const left = requests.values();
+    const credential = credentials[Object.keys(operation.security[0] ?? {})[0] ?? ''] ?? {};
     const worker = async () => {
       for (const request of left) {
-        const reply = await send(request, operation.security[0] ?? {});
+        const reply = await check(operation, request, credential);
         seen.add(reply.status);
         // One repair of a day at a time; here eight are asked for at once.
         const isBusy = operation.operationId === 'repairArchive' && reply.status === 503;
-        const problems =
-          reply.status >= 500 && !isBusy ? ['a 5xx'] : checks.get(document)?.(operation, reply);
-        if (problems?.length !== 0) wrong.push({ seed, request, reply, problems });
+        if (reply.problems.length > 0 || (reply.status >= 500 && !isBusy))
+          wrong.push({ seed, request, reply });
       }
     };
     await Promise.all(Array.from({ length: 8 }, worker));
@@ -87,26 +87,3 @@ it(`${total} made-up requests get replies that the documents allow, and never a 
   const right = [...statuses].filter(([, seen]) => seen.has(200));
   expect(right.length).toBeGreaterThan(operations.length / 2);
 });
-
-const idFor = (template: string, webhook: string) => {
-  const { accountId: accounts, connectionId: connections } = other;
-  const ids: { [list: string]: string } = { accounts, connections };
-  return ids[/^\/operator\/(\w+)/.exec(template)?.[1] ?? ''] ?? webhook;
-};
-
-async function send({ path, ...request }: Made, security: object) {
-  const credentials: Record<string, Record<string, string>> = {
-    ApiToken: { 'x-api-key': us.token },
-    IngestKey: { 'x-api-key': us.ingestKey },
-    OperatorKey: { authorization: `Bearer ${stack.operatorKey}` },
-  };
-  // Making requests can take so long that the service ends a connection that was kept, unseen.
-  const headers = {
-    ...request.headers,
-    ...credentials[Object.keys(security)[0] ?? ''],
-    connection: 'close',
-  };
-  const reply = await fetch(stack.baseUrl + path, { ...request, headers });
-  const text = await reply.text();
-  return { status: reply.status, headers: Object.fromEntries(reply.headers), text };
-}

@@ -1,31 +1,79 @@
+// @module-tag proof
 // More than 15 s: each command is a process.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import MarkdownIt from 'markdown-it';
 import { fleetCommand } from '#src/cli/fleet.ts';
-import { root } from '#src/cli/project/paths.ts';
 import { readGuides } from '#src/docs/pages/guides.ts';
 import { markdownFiles } from '#test/structure/source.ts';
-import { type Command, commandsOf } from '#test/support/node/commands.ts';
-import { fakeService } from '#test/support/node/fake-service.ts';
-import { temporaryFolder } from '#test/support/node/folder.ts';
-import { fleet, startFleet } from '#test/support/node/journey.ts';
+import { fakeService, readJson, root, temporaryFolder } from '#test/support/node/index.ts';
 
 // Blocks of bash are run by a reader, in `test/journey/reader.test.ts`.
 
-const { scripts }: { scripts: Record<string, string> } = JSON.parse(
-  readFileSync(join(root, 'package.json'), 'utf8'),
-);
+const { scripts }: { scripts: Record<string, string> } = readJson(root, 'package.json');
 
 const pages = [
   ...readGuides().map(({ path, markdown }) => ({ path: `guides/${path}`, text: markdown })),
   ...markdownFiles(root).filter(({ path }) => /^README|\/contributing\//.test(path)),
 ];
-const all = pages.flatMap(({ path, text }) => commandsOf(path, text));
+
+const folder = temporaryFolder();
+/** What the commands read and write there, in place of what the pages name. */
+const contents = {
+  'rules.json': '{"Swerved":["Unsafe Lane Change"]}',
+  FILE: '{"Swerved":["Unsafe Lane Change"]}',
+  'fleet.ndjson': '{"kind":"vehicle","sourceId":"1","name":"Truck 1"}\n',
+  ...{ 'token.txt': '', 'secret.txt': '', 'url.txt': '' }, // which the shell reads
+};
+for (const [name, content] of Object.entries(contents)) writeFileSync(join(folder, name), content);
+const files = Object.fromEntries(
+  [...Object.keys(contents), 'acme'].map((name) => [name, join(folder, name)]),
+);
+
+/** A command that a page shows, in a block or within a sentence. */
+type Command = { page: string; isInSentence: boolean; text: string; tool: string; args: string[] };
+
+const tools = ['npm', 'npx', 'fleet', 'curl'];
+/** A shell that knows nothing but these, of which it prints the arguments. */
+const shell = [
+  ...tools.map((tool) => `${tool}() { printf '%s\\0' ${tool} "$@" >&3; printf '\\1' >&3; }`),
+  'command_not_found_handle() { :; }',
+].join('\n');
+
+/** The commands of these tools in a page: in its blocks without a name, and in its sentences as code. */
+function commandsOf(page: string, markdown: string): Command[] {
+  const tokens = new MarkdownIt().parse(markdown, {});
+  const code = [...tokens, ...tokens.flatMap(({ children }) => children ?? [])].filter(
+    ({ type, info, content }) =>
+      (type === 'code_inline' || (type === 'fence' && /^(?:text|sh|bash|)$/.test(info))) &&
+      tools.some((tool) => content.includes(tool)),
+  );
+  return code.flatMap(({ type, content }) => {
+    const { output } = spawnSync('/bin/bash', ['-c', `${shell}\n${content}`], {
+      cwd: folder,
+      env: { PATH: '' },
+      encoding: 'utf8',
+      timeout: 5000,
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    });
+    const commands = output[3]?.split('\u0001').slice(0, -1) ?? [];
+    return commands.map((command) => {
+      const [tool = '', ...args] = command.split('\0').slice(0, -1);
+      return {
+        page,
+        isInSentence: type === 'code_inline',
+        text: [tool, ...args].join(' '),
+        tool,
+        args,
+      };
+    });
+  });
+}
 
 /** Commands that are not run or parsed here, each with why. */
 const exceptions: { [text: string]: string } = {
-  'curl -sS https://api.cloudflare.com/client/v4/graphql -H "Authorization: Bearer $ANALYTICS_TOKEN" -d @-':
+  'curl -sS https://api.cloudflare.com/client/v4/graphql -H Authorization: Bearer  -d @-':
     'asks Cloudflare itself',
   'npm install standardwebhooks': 'needs a registry; samples import the package as installed here',
   'npm install ../fleet-data-service/.local/client': 'needs a registry; `buildClient` makes it',
@@ -33,9 +81,10 @@ const exceptions: { [text: string]: string } = {
   'npm pkg set type=module': 'runs in test/cli/client/build.test.ts',
   'npm publish ./.local/client': 'runs dry in test/cli/client/build.test.ts',
   'npm pack ./.local/client': 'runs in test/cli/client/build.test.ts',
-  'npm run rehearse -- backup': 'runs in test/journey/archive.test.ts; it has no options',
+  'npm run rehearse -- backup': 'runs in test/journey/archive.proof.test.ts; it has no options',
 };
 
+const all = pages.flatMap(({ path, text }) => commandsOf(path, text));
 const shown = [...new Map(all.map((one) => [one.text, one])).values()];
 const tested = shown.filter(({ text }) => !(text in exceptions));
 const named = (commands: Command[]) =>
@@ -54,84 +103,32 @@ const asFleet = (one: Command): Command =>
     : one;
 const ofFleet = tested.map(asFleet).filter(({ tool }) => tool === 'fleet');
 
-/** The command of `fleet` that words begin with, and how many of them name it. */
-function commandIn(args: string[]) {
-  let command = fleetCommand();
-  let depth = 0;
-  for (const arg of args) {
-    const next = command.commands.find((one) => one.name() === arg);
-    if (!next) break;
-    [command, depth] = [next, depth + 1];
-  }
-  return { command, depth };
-}
-
-/** Whether a sentence names a command without saying how it is called. */
-const isName = ({ args, block }: Command): boolean =>
-  block === undefined && commandIn(args).depth === args.filter((arg) => arg !== '…').length;
-
-const folder = temporaryFolder();
-/** What the commands read and write, in place of what the pages name. */
-const files: Record<string, string> = Object.fromEntries(
-  Object.entries({
-    'rules.json': '{"Swerved":["Unsafe Lane Change"]}',
-    FILE: '{"Swerved":["Unsafe Lane Change"]}',
-    'fleet.ndjson': '{"kind":"vehicle","sourceId":"1","name":"Truck 1"}\n',
-    'token.txt': 'samsara_api_1\n',
-    'secret.txt': 's3cret\n',
-    'url.txt': 'https://hooks.slack.com/services/1\n',
-    acme: '',
-  }).map(([name, content]) => {
-    const path = join(folder, name);
-    if (content) writeFileSync(path, content);
-    return [name, path];
-  }),
-);
-
-let asked: string[] = [];
-const service = await fakeService(({ method, url }) => {
-  asked.push(`${method} ${url.pathname}`);
-  return { status: 400, message: 'Unknown id' };
-});
-
-it.each(named(ofFleet.filter(isName)))('%s of %s is a command', (_, __, { args }) => {
-  const { command, depth } = commandIn(args);
-  expect(depth).toBe(args.filter((arg) => arg !== '…').length);
-  expect(command.name()).toBe(args.findLast((arg) => arg !== '…') ?? 'fleet');
-});
-
-/** The command that makes up records asks nobody. */
-const asks = (one: Command) => !isName(one) && one.args[0] !== 'generate';
-
-it.each(named(ofFleet.filter(asks)))(
-  '%s of %s is accepted, and asks the service, or whether one is sure',
-  async (_, __, { args, stdin }) => {
-    asked = [];
-    const typed = args.map((arg) => files[arg] ?? arg);
-    for (const cell of ['EU', 'NAME']) process.env[`FLEET_OPERATOR_KEY_${cell}`] = 'key';
-    const { err } = stdin ? await withInput(typed, stdin) : await fleet(service, ...typed);
-    if (err.includes('stdin is not a terminal; pass --yes')) return;
-    expect(asked, err).not.toEqual([]);
-    expect(err).toContain('Unknown id');
-  },
-);
-
-async function withInput(args: string[], file: string) {
-  const tool = startFleet(service, ...args);
-  tool.child.stdin?.end(readFileSync(files[file] ?? file));
+/** What the tool prints for it, in a process of its own where it reads stdin or prints records. */
+async function printedBy(words: string[]): Promise<string> {
+  const [first = '', ...others] = words;
+  if (!others.includes('-') && first !== 'generate') return (await fleet(first, ...others)).err;
+  const tool = start(first, ...others);
+  tool.child.stdin?.end('https://hooks.slack.com/services/1\n');
   await tool.ended;
-  return { err: tool.printed };
+  return tool.printed;
 }
 
-it.each(named(ofFleet.filter(({ args }) => args[0] === 'generate')))(
-  '%s of %s makes up records',
-  (_, __, { args }) => {
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [join(root, 'src/cli/fleet.ts'), ...args],
-      { encoding: 'utf8', stdio: ['ignore', 'ignore', 'pipe'] },
+const { fleet, start } = await fakeService(() => ({
+  status: 400,
+  message: 'Unknown id',
+}));
+
+it.each(named(ofFleet))(
+  '%s of %s is accepted: it asks the service, or whether one is sure, or is a name alone',
+  async (_, __, { args, isInSentence }) => {
+    const words = args.filter((arg) => arg !== '…').map((arg) => files[arg] ?? arg);
+    let called: ReturnType<typeof fleetCommand> | undefined = fleetCommand();
+    for (const word of words) called = called?.commands.find((one) => one.name() === word);
+    if (isInSentence && called) return;
+    for (const cell of ['EU', 'NAME']) process.env[`FLEET_OPERATOR_KEY_${cell}`] = 'key';
+    expect(await printedBy(words)).toMatch(
+      /Unknown id|stdin is not a terminal; pass --yes|^\{"kind"/,
     );
-    expect(status, stderr).toBe(0);
   },
 );
 
@@ -187,6 +184,6 @@ it.each(named(ofNpx.filter(({ args }) => args[0] !== 'vitest')))(
 );
 
 it('calls with curl are samples, which the reader runs', () => {
-  const loose = tested.filter(({ tool, block }) => tool === 'curl' && !block?.endsWith('.sh'));
+  const loose = tested.filter(({ tool }) => tool === 'curl');
   expect(loose.map(({ page, text }) => `${page}: ${text}`)).toEqual([]);
 });

@@ -1,5 +1,9 @@
 import { through } from '#src/core/platform/db/through.ts';
 
+export { transaction } from '#src/core/platform/db/database.ts';
+export { openDatabase } from '#src/core/platform/db/system.ts';
+export { through };
+
 /** A database of which every call fails, as D1 does when it has too much to do. */
 export const overloaded = (db: D1Database): D1Database =>
   through(db, () =>

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers';
 import { transaction } from '#src/core/platform/db/database.ts';
-import { openDatabase } from '#src/core/platform/db/system.ts';
 import { minuteMs } from '#src/core/platform/durations.ts';
 import { fromStored } from '#src/core/webhooks/deliveries/policy.ts';
 import { claimStatements, readClaim } from '#src/core/webhooks/deliveries/send/claim.ts';
-import { rows, value } from './rows.ts';
+import { db, rows, value } from './rows.ts';
+import { minute } from './service.ts';
 
 export type DeliveryRow = {
   webhookId: string;
@@ -46,14 +46,10 @@ const found = <T>(webhookId: string, look: (all: DeliveryRow[]) => T | undefined
     { timeout: 30_000, interval: 20 },
   );
 
-/** Waits until so many deliveries of the webhook have one of the statuses. */
-export const settled = (
-  webhookId: string,
-  count = 1,
-  statuses = ['delivered', 'failed', 'cancelled'],
-) =>
+/** Waits until so many deliveries of the webhook have ended, or have this status. */
+export const settled = (webhookId: string, count = 1, wanted?: string) =>
   found(webhookId, (all) => {
-    const ended = all.filter(({ status }) => statuses.includes(status));
+    const ended = all.filter(({ status }) => (wanted ? status === wanted : status !== 'pending'));
     return ended.length < count ? undefined : ended;
   });
 
@@ -90,6 +86,21 @@ export async function makeDue(webhookId: string): Promise<void> {
   await rows('update webhook_health set open_until = 0 where webhook_id = ?1', webhookId);
 }
 
+/** Has what is pending of webhooks tried by the next minute. */
+export async function tryAgain(...webhookIds: string[]): Promise<void> {
+  for (const id of webhookIds) await makeDue(id);
+  await minute();
+}
+
+/** What is known of a webhook's receiver. */
+export const healthOf = async (webhookId: string) =>
+  (
+    await rows<{ failures: number; openings: number; openUntil: number; window: number }>(
+      'select failures, openings, open_until as openUntil, window from webhook_health where webhook_id = ?1',
+      webhookId,
+    )
+  )[0];
+
 /** Makes it seem that the webhook's circuit is open for a time. */
 export const pauseFor = (webhookId: string, ms: number, openings = 4) =>
   rows(
@@ -109,6 +120,5 @@ export const setWindow = (webhookId: string, window: number) =>
 
 /** Claims as a worker does, and then it is gone. */
 export const claim = async (webhookId: string, count = 50, now = Date.now()) => {
-  const db = openDatabase(env);
   return readClaim(await transaction(db, claimStatements(db, { webhookId, count, now })));
 };

@@ -1,6 +1,8 @@
 import { env } from 'cloudflare:workers';
 
-export type Email = { to: string; subject: string; text: string; html: string };
+export type Email = Record<'to' | 'subject' | 'text' | 'html', string> & {
+  headers: Record<string, string>;
+};
 
 /** Keeps the emails that the service sends. */
 export function keepEmails() {

@@ -30,9 +30,15 @@ export async function insertRecords(table: RecordTable, us: World, seeds: Record
   await addRows(table, seeds.length, (i) => {
     const { startedAt, vehicle, driver, connection = 0 } = seeds[i] as RecordSeed; // one for each row
     return {
-      ...{ id: ids[i], account_id: us.accountId, connection_id: us.connections[connection]?.id },
-      ...{ source_id: ids[i], created_at: 5, updated_at: 7, started_at: startedAt },
-      ...{ vehicle_id: vehicle ?? ids[i], driver_id: driver ?? null },
+      id: ids[i],
+      account_id: us.accountId,
+      connection_id: us.connections[connection]?.id,
+      source_id: ids[i],
+      created_at: 5,
+      updated_at: 7,
+      started_at: startedAt,
+      vehicle_id: vehicle ?? ids[i],
+      driver_id: driver ?? null,
       ...details[table](seeds[i] as RecordSeed),
     };
   });

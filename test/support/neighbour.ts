@@ -1,12 +1,4 @@
-import { rows, tableNames } from './rows.ts';
-
-type Column = {
-  name: string;
-  type: string;
-  notnull: number;
-  pk: number;
-  dflt_value: string | null;
-};
+import { type Column, columnsOf, rows, tableNames, value } from './rows.ts';
 
 /** Others refer to these. */
 const first = ['accounts', 'connections', 'webhooks', 'portal_users', 'pulls'];
@@ -60,13 +52,9 @@ export const filledTables = async () =>
 
 /** What a table's columns hold in the `i`th row of an account, which has a number from 1 to 9, as SQL. */
 async function valuesOf(table: string, account: number) {
-  const columns = await rows<Column>('select * from pragma_table_info(?1)', table);
-  const [found] = await rows<{ sql: string }>(
-    'select sql from sqlite_master where name = ?1',
-    table,
-  );
-  return columns.flatMap((column) => {
-    const value = contentOf(account, table, column, String(found?.sql));
+  const sql = await value<string>('select sql from sqlite_master where name = ?1', table);
+  return (await columnsOf(table)).flatMap((column) => {
+    const value = contentOf(account, table, column, sql);
     return value === undefined ? [] : [{ ...column, value }];
   });
 }

@@ -1,6 +1,7 @@
 import { clientDocument } from '#src/docs/openapi/client.ts';
 import { operatorDocument } from '#src/docs/openapi/operator.ts';
 import { type ApiDocument, nameIn, parametersOf, type Schema } from '#src/docs/pages/reference.ts';
+import { added } from './added.ts';
 
 /** The object that a schema is, refers to, or allows beside null. */
 function objectIn(document: ApiDocument, { $ref, anyOf = [], ...schema }: Schema): Schema {
@@ -25,13 +26,13 @@ const propertiesOf = (document: ApiDocument, schema: Schema, within: string[] = 
   ]);
 };
 
-/** Every operation, but for the calls of providers, whose body is theirs. */
+/** Every operation, but for calls that others sign, whose body is theirs. */
 const documents = [clientDocument(), operatorDocument()] as ApiDocument[]; // as OpenAPI has it
-export const operations = documents.flatMap((document) =>
-  Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods)
-      .filter(() => !path.startsWith('/providers'))
-      .map(([method, operation]) => {
+const signed = added.flatMap((one) => one.signed ?? []);
+export const operations = documents
+  .flatMap((document) =>
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => {
         const schema = operation.requestBody?.content['application/json'].schema;
         const parameters = parametersOf(document, operation).filter((one) => one.in === 'query');
         return {
@@ -40,5 +41,6 @@ export const operations = documents.flatMap((document) =>
           properties: schema && propertiesOf(document, schema),
         };
       }),
-  ),
-);
+    ),
+  )
+  .filter(({ route }) => !signed.includes(route));

@@ -11,7 +11,7 @@ type Control = {
   is: HTMLElement;
 };
 
-export const textIn = (part: Node): string => piecesOf(part).join(' ').replace(/\s+/g, ' ').trim();
+const textIn = (part: Node): string => piecesOf(part).join(' ').replace(/\s+/g, ' ').trim();
 
 const piecesOf = (part: Node): string[] => {
   if (part instanceof TextNode) return [part.text];
@@ -27,7 +27,9 @@ export function pageIn(html: string) {
   const all = (selector: string) => root.querySelectorAll(selector);
   const textAt = (selector: string) => all(selector).map(textIn);
   return {
-    ...{ html, all, textAt },
+    html,
+    all,
+    textAt,
     text: textIn(root.querySelector('body') ?? root),
     title: textAt('title')[0] ?? '',
     heading: textAt('h1')[0] ?? '',
@@ -90,7 +92,9 @@ function controlIn(form: HTMLElement, is: HTMLElement): Control {
   const choice = is.closest('label.choice')?.querySelector('strong');
   const legend = choice && is.closest('fieldset')?.querySelector('legend');
   return {
-    ...{ is, name: attribute('name'), value: chosen?.getAttribute('value') ?? attribute('value') },
+    is,
+    name: attribute('name'),
+    value: chosen?.getAttribute('value') ?? attribute('value'),
     names: [
       attribute('name'),
       attribute('aria-label'),

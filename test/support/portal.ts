@@ -2,7 +2,7 @@ import { exports } from 'cloudflare:workers';
 import type { Role } from '#src/core/platform/roles.ts';
 import { pageIn, type Typed } from './page.ts';
 import { fetchWith } from './service.ts';
-import { operator, type World } from './world.ts';
+import { type Hook, openedBefore, operator, type World } from './world.ts';
 
 export const origin = 'https://portal.example.com';
 
@@ -111,23 +111,32 @@ export function addressIn(url: string): string {
   return pathname + search;
 }
 
+/** What a browser asks for by a new sign-in link, as operators make one. */
+export async function newLink(email: string, more: object = {}): Promise<string> {
+  const body = { email, ...more };
+  return addressIn(
+    (await operator.post<{ url: string }>('/operator/sign-in-links', body)).data.url,
+  );
+}
+
 /** Signs a person of the account in, by a link as the operators make one. The first person becomes an admin. */
 export async function signIn({ accountId }: World, role?: Role) {
   const email = `person-${people++}@example.com`;
-  await operator.post(`/operator/accounts/${accountId}/users`, { email, ...(role && { role }) });
-  const { data } = await operator.post<{ url: string }>('/operator/sign-in-links', { email });
-  const link = addressIn(data.url);
+  const user = { email, ...(role && { role }) };
+  const { id } = (
+    await operator.post<{ id: string }>(`/operator/accounts/${accountId}/users`, user)
+  ).data;
+  const link = await newLink(email);
   const setCookie = (await ask('POST', link)).headers.get('set-cookie') ?? '';
   const cookie = setCookie.split(';')[0] ?? '';
-  return { cookie, link, email, setCookie, ...visitor(() => cookie) };
+  return { id, cookie, link, email, setCookie, ...visitor(() => cookie) };
 }
 
 export type Person = Awaited<ReturnType<typeof signIn>>;
 
 /** Somebody of an account, signed in before each test, or all, as the hook says. */
-export function personBefore(hook: (open: () => Promise<void>) => void, us: World): Person {
-  const person = {} as Person; // filled in by then
-  hook(async () => void Object.assign(person, await signIn(us)));
+export function personBefore(hook: Hook, us: World): Person {
+  const person = openedBefore(hook, () => signIn(us));
   return Object.assign(
     person,
     visitor(() => person.cookie),

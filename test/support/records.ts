@@ -1,8 +1,21 @@
 import { recordKinds } from '#src/core/fleet/lists/registry.ts';
 import { dayMs } from '#src/core/platform/durations.ts';
 
+/** So many of something. */
+export const times = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i));
+
 /** Yesterday evening: safety events that are older than a week notify nobody. */
 export const recently = `${new Date(Date.now() - dayMs).toISOString().slice(0, 10)}T20:00:00.000Z`;
+
+/** So many milliseconds before now. */
+export const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
+
+/** A time as the API writes it. */
+export const anyTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+
+/** After whatever a test does. */
+export const later = Date.now() + 1e9;
 
 /** Records that are valid as they stand. */
 export const vehicle = (changes: object = {}) => ({

@@ -1,16 +1,23 @@
 import { env } from 'cloudflare:workers';
 import { searchKeys } from '#src/core/fleet/lists/search-keys.ts';
 import { newId } from '#src/core/platform/db/ids.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
+import { times } from './records.ts';
 
-export const rows = async <Row = Record<string, unknown>>(query: string, ...values: unknown[]) =>
-  (
-    await env.DB.prepare(query)
-      .bind(...values)
-      .all<Row>()
-  ).results;
+/** The database, for statements of the service. */
+export const db = openDatabase(env);
+
+export async function rows<Row = Record<string, unknown>>(query: string, ...values: unknown[]) {
+  const statement = env.DB.prepare(query).bind(...values);
+  return (await statement.all<Row>()).results;
+}
 
 export const value = async <T = unknown>(query: string, ...values: unknown[]) =>
   Object.values((await rows(query, ...values))[0] ?? {})[0] as T; // the query says what it is
+
+/** The rows of a table that an account has, in the order of its key. */
+export const ownRows = ({ accountId }: { accountId: string }, table: string) =>
+  rows(`select * from ${table} where account_id = ?1`, accountId);
 
 /**
  * Adds rows to a table. A column that must hold something holds what `usual` says, an id of its own
@@ -22,14 +29,13 @@ export async function addRows(
   row: (i: number) => Record<string, unknown>,
   { usual = {}, db = env.DB }: { usual?: Record<string, unknown>; db?: D1Database } = {},
 ) {
-  const columns = await pragma<Column>('table_info', table);
-  const required = columns.filter(
+  const required = (await columnsOf(table)).filter(
     ({ notnull, pk, dflt_value }) => (notnull || pk) && dflt_value === null,
   );
   const nothing = ({ name, type }: Column) =>
     usual[name] ?? (type !== 'TEXT' ? 0 : /(?:^|_)id$/.test(name) ? newId() : '[]');
   const isFound = required.some(({ name }) => name === 'search_keys');
-  const added = Array.from({ length: count }, (_, i) => {
+  const added = times(count, (i) => {
     const given = row(i);
     return {
       ...Object.fromEntries(required.map((column) => [column.name, nothing(column)])),
@@ -49,9 +55,13 @@ export async function addRows(
 
 const rowsAtOnce = 2000;
 
+/** The same of one row. */
+export const addRow = (table: string, row: object, options?: Parameters<typeof addRows>[3]) =>
+  addRows(table, 1, () => ({ ...row }), options);
+
 /** Adds webhooks for everything, each with a receiver. Returns their ids, the oldest first. */
 export async function addWebhooks(accountId: string, count: number): Promise<string[]> {
-  const ids = Array.from({ length: count }, () => newId());
+  const ids = times(count, () => newId());
   await addRows('webhooks', count, (i) => ({
     id: ids[i],
     account_id: accountId,
@@ -76,54 +86,7 @@ export const tableNames = async (db = env.DB): Promise<string[]> =>
       .all<{ name: string }>()
   ).results.map(({ name }) => name);
 
-/** The rows of an account by table, in the order of their keys. */
-export type AccountRows = Record<string, Record<string, unknown>[]>;
-
-/**
- * Every row that belongs to an account, in every table of the database. A table belongs to accounts by its
- * `account_id`, or by a foreign key to a table that does.
- *
- * @throws Error: a table leads to no account, so that nobody can say whose its rows are
- */
-export async function rowsOf(accountId: string, db = env.DB): Promise<AccountRows> {
-  const found: AccountRows = {};
-  for (const table of (await tableNames()).filter((name) => !ofTheService.includes(name))) {
-    const condition = await ownership(table);
-    if (!condition) throw new Error(`table ${table} leads to no account`);
-    const { results } = await db
-      .prepare(`select * from ${table} where ${condition}`)
-      .bind(accountId)
-      .all<Record<string, unknown>>();
-    found[table] = results;
-  }
-  return found;
-}
-
-const ofTheService = ['sweeps', 'jobs', 'database_sizes', 'test_calls'];
-
-/** Conditions that have been found: a walk of the schema is many queries. */
-const conditions = new Map<string, Promise<string | undefined>>();
-
-/** The condition that a row of `table` is of account `?1`; undefined if the schema does not say. */
-function ownership(table: string): Promise<string | undefined> {
-  const found = conditions.get(table) ?? findOwnership(table);
-  conditions.set(table, found);
-  return found;
-}
-
-async function findOwnership(table: string): Promise<string | undefined> {
-  if (table === 'accounts') return 'id = ?1';
-  const columns = await pragma<{ name: string }>('table_info', table);
-  if (columns.some(({ name }) => name === 'account_id')) return 'account_id = ?1';
-  for (const key of await pragma<ForeignKey>('foreign_key_list', table)) {
-    const parent = await ownership(key.table);
-    if (parent) return `${key.from} in (select ${key.to} from ${key.table} where ${parent})`;
-  }
-  return undefined;
-}
-
-type ForeignKey = { table: string; from: string; to: string };
-type Column = {
+export type Column = {
   name: string;
   type: string;
   notnull: number;
@@ -131,8 +94,5 @@ type Column = {
   dflt_value: string | null;
 };
 
-const pragma = async <Row>(
-  name: 'table_info' | 'foreign_key_list',
-  table: string,
-): Promise<Row[]> =>
-  (await env.DB.prepare(`select * from pragma_${name}(?1)`).bind(table).all<Row>()).results;
+export const columnsOf = (table: string) =>
+  rows<Column>('select * from pragma_table_info(?1)', table);

@@ -19,12 +19,6 @@ async function whole<T>(work: (context: ExecutionContext) => Promise<T>): Promis
 export const fetchWith = (bindings: Env, request: Request) =>
   whole(async (context) => worker.fetch(request, bindings, context));
 
-export const consume = (bodies: unknown[], bindings: Env = env, queue = 'fleet-deliveries') =>
-  whole((context) => {
-    const batch = { queue, messages: bodies.map((body) => ({ body })) };
-    return worker.queue(batch as unknown as MessageBatch<never>, bindings, context); // what is used of one
-  });
-
 export const minute = (bindings: Env = env, scheduledTime = new Date()) =>
   whole((context) =>
     worker.scheduled(createScheduledController({ scheduledTime }), bindings, context),

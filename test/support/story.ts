@@ -1,5 +1,7 @@
+import { env } from 'cloudflare:workers';
+import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
 import { receiver } from './receiver.ts';
-import { safetyEvent, vehicle } from './records.ts';
+import { safetyEvent, times, vehicle } from './records.ts';
 import { rows } from './rows.ts';
 import { register, type World, world } from './world.ts';
 
@@ -19,11 +21,10 @@ export function story() {
     heard,
     send,
     register: (changes?: object) => register(us, changes),
+    /** Works for a webhook, as a consumer does that is woken. */
+    work: (webhookId: string) => handle(env, { accountId: us.accountId, webhookId, worker: 1 }),
     /** Has so many safety events come in. */
     happen: (count = 1, prefix = 'e') =>
-      send(
-        vehicle(),
-        ...Array.from({ length: count }, (_, i) => safetyEvent({ sourceId: `${prefix}${i}` })),
-      ),
+      send(vehicle(), ...times(count, (i) => safetyEvent({ sourceId: `${prefix}${i}` }))),
   };
 }

@@ -1,6 +1,8 @@
 import { env, exports } from 'cloudflare:workers';
+import type { InferOutput } from 'valibot';
 import type { IngestOutcome } from '#src/core/ingest/schema.ts';
 import type { WebhookOutput } from '#src/core/webhooks/schema.ts';
+import type { AuditEntry } from '#src/operator/api/accounts.ts';
 import { fetchWith } from './service.ts';
 
 export type Reply<T = unknown> = {
@@ -59,7 +61,8 @@ export const operator = speaking({ authorization: `Bearer ${env.OPERATOR_KEY}` }
 
 /** What a call is refused with, and for which field. */
 export const invalid = (message: unknown, field?: string) => ({
-  ...{ status: 400, message },
+  status: 400,
+  message,
   ...(field && { errors: [{ field }] }),
 });
 
@@ -84,21 +87,31 @@ export const issueKey = async (connectionId: string): Promise<string> => {
 export const issueLimited = async (accountId: string, connectionIds: string[]): Promise<string> =>
   (await issueToken(accountId, { connectionIds })).value;
 
+/** Changes a connection as operators do. */
+export const changeConnection = (id: string | undefined, body: object) =>
+  operator.patch(`/operator/connections/${id}`, body);
+
+/** Changes an account as operators do. */
+export const changeAccount = <T>({ accountId }: { accountId: string }, body: object) =>
+  operator.patch<T>(`/operator/accounts/${accountId}`, body);
+
 export type { WebhookOutput as WebhookOut };
+
+type Opened = { id: string; ingestKey: string; send: ReturnType<typeof speaking>['send'] };
 
 /** An account with its connections, an API token, and an ingest key for each connection. */
 export type World = {
   accountId: string;
   apiToken: string;
   tokenId: string;
-  connections: { id: string; ingestKey: string }[];
-  connection: { id: string; ingestKey: string };
+  connections: Opened[];
+  connection: Opened;
   api: ReturnType<typeof speaking>;
   /** The same of the first connection, whose lists it reads. */
   lists: ReturnType<typeof speaking>;
   /** Speaks as the connector of the first connection, which sends records. */
   connector: ReturnType<typeof speaking>;
-  send: ReturnType<typeof speaking>['send'];
+  send: Opened['send'];
 };
 
 type Connection = { id: string; warning: string | null };
@@ -110,12 +123,8 @@ export const addConnection = async (accountId: string, more: object = {}): Promi
     .data;
 };
 
-/** Opens an account through the operators' routes, as they would. */
-export async function world({
-  providers = ['motive'],
-}: {
-  providers?: string[];
-} = {}): Promise<World> {
+/** Opens an account with a connection of each provider through the operators' routes, as they would. */
+export async function world(provider = 'motive', ...others: string[]): Promise<World> {
   const account = await operator.post<{ id: string }>('/operator/accounts', {
     name: 'Acme Insurance',
   });
@@ -123,9 +132,10 @@ export async function world({
   const accountId = account.data.id;
   const { id: tokenId, value: apiToken } = await issueToken(accountId);
   const connections = [];
-  for (const provider of providers) {
-    const { id } = await addConnection(accountId, { provider });
-    connections.push({ id, ingestKey: await issueKey(id) });
+  for (const one of [provider, ...others]) {
+    const { id } = await addConnection(accountId, { provider: one });
+    const ingestKey = await issueKey(id);
+    connections.push({ id, ingestKey, send: as(ingestKey).send });
   }
   const [connection] = connections;
   if (!connection) throw new Error('a world has at least one connection');
@@ -135,15 +145,17 @@ export async function world({
   return { accountId, apiToken, tokenId, connections, connection, api, lists, connector, send };
 }
 
-/** An account opened before each test, or all, as the hook says, in the same object. */
-export function worldBefore(
-  hook: (open: () => Promise<void>) => void,
-  options?: Parameters<typeof world>[0],
-): World {
-  const us = {} as World; // filled in by then
-  hook(async () => void Object.assign(us, await world(options)));
-  return us;
+export type Hook = (open: () => Promise<void>) => void;
+
+/** What `open` returns, opened before each test, or all, as the hook says, in the same object. */
+export function openedBefore<T extends object>(hook: Hook, open: () => Promise<T>): T {
+  const opened = {} as T; // filled in by then
+  hook(async () => void Object.assign(opened, await open()));
+  return opened;
 }
+
+export const worldBefore = (hook: Hook, ...providers: string[]): World =>
+  openedBefore(hook, () => world(...providers));
 
 /** All pages of a list. `read` gets the cursor of each, which the first has none of. */
 export async function allPages<P extends { next?: string | undefined }>(
@@ -167,5 +179,23 @@ export const webhookBody = (world: World, changes: object = {}) => ({
   ...changes,
 });
 
+/** Creates a webhook that is valid as it stands, but for the changes. */
+export const createWebhook = (us: World, changes: object = {}) =>
+  us.api.post<WebhookOutput>('/webhook', webhookBody(us, changes));
+
+/** Replaces a webhook in the same way. */
+export const replaceWebhook = (us: World, id: string, changes: object) =>
+  us.api.put<WebhookOutput>(`/webhook/${id}`, webhookBody(us, changes));
+
 export const register = async (us: World, changes: object = {}): Promise<WebhookOutput> =>
-  (await us.api.post<WebhookOutput>('/webhook', webhookBody(us, changes))).data;
+  (await createWebhook(us, changes)).data;
+
+/** All webhooks of an account, the oldest first. */
+export const webhooksOf = async ({ api }: World) =>
+  (await api.get<WebhookOutput[]>('/webhooks')).data;
+
+type AuditEntries = InferOutput<typeof AuditEntry>[];
+
+/** What the audit log says of an account, the newest first. */
+export const auditOf = async ({ accountId }: World) =>
+  (await operator.get<AuditEntries>(`/operator/accounts/${accountId}/audit`)).data;

@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import chromium from '@sparticuz/chromium';
-import { type BrowserContextOptions, chromium as playwright } from 'playwright-core';
+import {
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+  chromium as playwright,
+} from 'playwright-core';
+import { operatorOf } from '#src/cli/operate/client.ts';
 import { sharedStack } from './journey.ts';
 
 const installed = [
@@ -23,11 +29,28 @@ export async function openBrowser(options?: BrowserContextOptions) {
   const args = process.platform === 'linux' ? flags : [];
   const browser = await playwright.launch({ executablePath, headless: true, args });
   afterAll(() => browser.close());
-  const context = await browser.newContext(options);
   const outside: string[] = [];
-  context.on('request', (request) => {
-    if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(stack.baseUrl))
-      outside.push(request.url());
-  });
-  return { stack, browser, context, outside };
+  const newContext = async (options?: BrowserContextOptions) => {
+    const context = await browser.newContext(options);
+    context.on('request', (request) => {
+      if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(stack.baseUrl))
+        outside.push(request.url());
+    });
+    return context;
+  };
+  return { stack, newContext, context: await newContext(options), outside };
+}
+
+/** The portal's first page, once somebody new of an account has signed in. */
+export async function signIn(context: BrowserContext, accountId: string): Promise<Page> {
+  const stack = await sharedStack();
+  const operator = operatorOf(stack);
+  const body = { email: `${crypto.randomUUID()}@example.com` };
+  await operator.call('POST /accounts/:id/users', { id: accountId, body });
+  const { url } = await operator.call('POST /sign-in-links', { body });
+  const page = await context.newPage();
+  await page.goto(url);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.waitForURL(`${stack.baseUrl}/portal`);
+  return page;
 }

@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { root, siteDirectory } from '#src/cli/project/paths.ts';
-import { watched } from './child.ts';
-import { until } from './journey.ts';
+import { siteDirectory } from '#src/cli/project/paths.ts';
+import { readJson } from './folder.ts';
 
 export type Json = { [key: string]: unknown };
 
@@ -22,11 +18,19 @@ export type Operation = {
   responses: Record<string, Json>;
 };
 
+/** A request of an operation. */
+export type Made = {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+};
+
 type Content = { 'application/json'?: { schema: Json; examples?: Json } };
 
 /** The document as `npm run assets` made it. */
 export const readDocument = (name: 'openapi.json' | 'openapi.operator.json'): Document =>
-  JSON.parse(readFileSync(join(siteDirectory, name), 'utf8'));
+  readJson(siteDirectory, name);
 
 /** The operations of a document. What others need is deleted last. */
 export const operationsOf = (document: Document) =>
@@ -41,6 +45,8 @@ export const operationsOf = (document: Document) =>
     )
     .toSorted((a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'));
 
+export type Described = ReturnType<typeof operationsOf>[number];
+
 /** A document whose objects hold no more than they declare: tests bear no additions. */
 export function closed<T>(document: T): T {
   if (Array.isArray(document)) return document.map(closed) as T; // of the same kind
@@ -53,35 +59,18 @@ export function closed<T>(document: T): T {
   return (open ? { ...parts, additionalProperties: false } : parts) as T;
 }
 
-/** Starts Prism, a validating proxy, and returns what it finds in replies. */
-export async function startProxy(document: Document, upstream: string, directory: string) {
-  const file = join(directory, 'openapi.json');
-  writeFileSync(file, JSON.stringify(document));
-  const program = join(root, 'node_modules/@stoplight/prism-cli/dist/index.js');
-  const args = [program, 'proxy', file, upstream, '--port', '0', '--cors', 'false'];
-  const prism = watched(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
-  const address = () => /Prism is listening on (http:\/\/\S+)\s/.exec(prism.printed)?.[1];
-  await until('Prism has started', () => address() !== undefined, 30);
-  return {
-    url: address() ?? '',
-    deviations: () =>
-      prism.printed
-        .split('\n')
-        .filter((line) => /Violation: response|terminated with error/.test(line)),
-    stop: () => prism.child.kill(),
-  };
-}
-
-export type HttpReply = {
-  status: number;
-  headers: Record<string, string | undefined>;
-  text: string;
-};
-
-/** Tells what of a reply to an operation is not as the document says. */
-export function checker(document: Document): (operation: Operation, reply: HttpReply) => unknown[] {
+/** Sends a request of an operation. Returns the status, and what of the reply is not as the document says. */
+export function checker(document: Document, baseUrl: string) {
   const check = schemas(document);
-  return (operation, { status, headers, text }) => {
+  return async (operation: Operation, { path, ...request }: Made, credential: object) => {
+    // Making requests can take so long that the service ends a connection that was kept, unseen.
+    const sent = { ...request.headers, ...credential, connection: 'close' };
+    const reply = await fetch(baseUrl + path, { ...request, headers: sent });
+    const text = await reply.text();
+    return { status: reply.status, text, problems: problems(operation, reply, text) };
+  };
+
+  function problems(operation: Operation, { status, headers }: Response, text: string): unknown[] {
     const written = operation.responses[status];
     if (!written) return [`status ${status} is not documented`];
     const response = resolved(document, written) as { headers?: Json; content?: Content };
@@ -89,14 +78,14 @@ export function checker(document: Document): (operation: Operation, reply: HttpR
       ...wrongBody(response.content?.['application/json']),
       ...Object.entries(response.headers ?? {}).flatMap(([name, part]) => {
         const header = resolved(document, part as Json) as { required?: boolean; schema: Json };
-        const value = headers[name.toLowerCase()];
-        if (value === undefined) return header.required ? [`no ${name}`] : [];
+        const value = headers.get(name);
+        if (value === null) return header.required ? [`no ${name}`] : [];
         return check(header.schema, header.schema.type === 'integer' ? Number(value) : value);
       }),
     ];
 
     function wrongBody(json: Content['application/json']): unknown[] {
-      const isJson = headers['content-type']?.startsWith('application/json');
+      const isJson = headers.get('content-type')?.startsWith('application/json');
       if (!json || !isJson) return json && !isJson ? ['not JSON'] : [];
       const reply = JSON.parse(text);
       // Those to operators, and about fields, are too many to document.
@@ -108,19 +97,16 @@ export function checker(document: Document): (operation: Operation, reply: HttpR
         ...check(json.schema, reply),
       ];
     }
-  };
+  }
 }
 
 /** Checks values against schemas that may refer to the document's components. */
 export function schemas(document: Document): (schema: Json, value: unknown) => unknown[] {
   const ajv = formats.default(new Ajv2020({ strict: false, allErrors: true }));
   ajv.addSchema({ $id: 'document', components: document.components });
-  const compiled = new Map<Json, ValidateFunction>();
   return (schema, value) => {
-    const known = compiled.get(schema);
-    const valid = known ?? ajv.compile(schema.$ref ? { $ref: `document${schema.$ref}` } : schema);
-    if (!known) compiled.set(schema, valid);
-    return valid(value) ? [] : (valid.errors ?? []);
+    ajv.validate(schema.$ref ? { $ref: `document${schema.$ref}` } : schema, value);
+    return ajv.errors ?? [];
   };
 }
 

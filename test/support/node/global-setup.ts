@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { freePort } from '#src/cli/local/dev.ts';
 import { emptyState } from '#src/cli/local/migrate.ts';
 import type { Stack } from '#src/cli/local/stack.ts';
 import { browserPath } from './browser.ts';
@@ -14,7 +15,16 @@ export default async function setUp() {
   process.env.TEST_FOLDER = folders;
   await emptyState();
   await browserPath();
-  const folder = stackFolder({ isolates: 2 }); // so that whatever relies on the memory of one fails
+  // Where `startOpenId` serves the DNS of its company.
+  const openIdPort = await freePort();
+  process.env.OPENID_PORT = String(openIdPort);
+  const folder = stackFolder({
+    isolates: 2, // so that whatever relies on the memory of one fails
+    change: (toml) => ({
+      ...toml,
+      vars: { ...toml.vars, DNS_URL: `https://localhost:${openIdPort}/dns-query` },
+    }),
+  });
   let stack: Promise<Stack> | undefined;
   const server = createServer(async (_, response) => {
     stack ??= folder.start();

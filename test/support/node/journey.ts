@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { openAccount } from '#src/cli/demo/account.ts';
@@ -7,8 +7,8 @@ import { fleetCommand, runFleet } from '#src/cli/fleet.ts';
 import { minuteOf, type Stack, type StackOptions, startStack } from '#src/cli/local/stack.ts';
 import { keyVariable, operatorOf, type Service } from '#src/cli/operate/client.ts';
 import { root } from '#src/cli/project/paths.ts';
-import { watched } from './child.ts';
-import { temporaryFolder } from './folder.ts';
+import { runHere, watched } from './child.ts';
+import { readText, temporaryFolder } from './folder.ts';
 
 const fleetProgram = join(root, 'src/cli/fleet.ts');
 
@@ -20,7 +20,7 @@ export function stackFolder(options: Omit<StackOptions, 'directory' | 'port'> = 
     start: (port = 0) => startStack({ directory, port, ...options }),
     remove: () => {
       const logFile = join(directory, 'wrangler.log');
-      const log = existsSync(logFile) ? readFileSync(logFile, 'utf8') : '';
+      const log = existsSync(logFile) ? readText(logFile) : '';
       rmSync(directory, { recursive: true, force: true });
       const exceeded = /Limit of production exceeded: .*/.exec(log)?.[0];
       if (exceeded) throw new Error(exceeded);
@@ -46,7 +46,9 @@ export function ownStack(options?: Parameters<typeof stackFolder>[0]) {
 
 /** A cell of a stack with a router, as operators reach it. */
 export const inCell = ({ baseUrl, cells }: Stack, cell: string): Service => ({
-  ...{ baseUrl, operatorKey: cells[cell] ?? '', cell },
+  baseUrl,
+  operatorKey: cells[cell] ?? '',
+  cell,
 });
 
 export type SharedStack = Pick<Stack, 'baseUrl' | 'operatorKey' | 'certificates' | 'minute'>;
@@ -78,46 +80,46 @@ export async function until(
   throw new Error(`waited ${seconds} s in vain until ${what}`);
 }
 
-export type Ran = { code: number; out: string; err: string };
+/** The first links of the mails to an address, which the local service keeps where its log says. */
+export const mailedLinks = (directory: string, address: string): string[] =>
+  [
+    ...readText(directory, 'wrangler.log').matchAll(
+      new RegExp(`^To: ${address}$[\\s\\S]*?^Text: (.+)$`, 'gm'),
+    ),
+  ].map(([, file = '']) => /https?:\S+/.exec(readText(file))?.[0] ?? '');
 
 let running: Promise<unknown> = Promise.resolve();
 
-/** Runs the operator's tool in this process, which is quicker than another; one run at a time. */
-export function fleet(stack: Service, ...args: string[]): Promise<Ran> {
-  const run = running.then(() => runHere(stack, args));
-  running = run.catch(() => {});
-  return run;
-}
-
-async function runHere({ baseUrl, operatorKey, cell }: Service, args: string[]): Promise<Ran> {
-  const ran: Ran = { code: 0, out: '', err: '' };
-  const command = fleetCommand();
-  const write = (to: 'out' | 'err') => (text: string) => {
-    ran[to] += text;
-  };
-  const [writeOut, writeErr] = [write('out'), write('err')];
-  for (const one of withSubcommands(command))
-    one.exitOverride().configureOutput({ writeOut, writeErr });
-  const { log, error } = console;
-  console.log = (text) => writeOut(`${text}\n`);
-  console.error = (text) => writeErr(`${text}\n`);
-  Object.assign(process.env, {
+/** Runs the operator's tool with some words and arguments in this process, one run at a time. */
+export function fleet(
+  { baseUrl, operatorKey, cell }: Service,
+  words: string,
+  ...args: string[]
+): ReturnType<typeof runHere> {
+  const variables = {
     ...{ FLEET_OPERATOR_KEY: operatorKey, FLEET_URL: baseUrl },
     ...(cell && { FLEET_CELL: cell, [keyVariable(cell)]: operatorKey }),
-  });
-  try {
-    await runFleet(command, args);
-    ran.code = Number(process.exitCode ?? 0);
-  } catch (ended) {
-    if (!(ended instanceof CommanderError)) throw ended;
-    ran.code = ended.exitCode;
-  } finally {
-    process.exitCode = undefined;
-    Object.assign(console, { log, error });
-    for (const name of ['FLEET_OPERATOR_KEY', 'FLEET_URL', 'FLEET_CELL', keyVariable(cell)])
-      delete process.env[name];
-  }
-  return ran;
+  };
+  const run = running.then(() =>
+    runHere(async (ran) => {
+      const command = fleetCommand();
+      for (const one of withSubcommands(command))
+        one.exitOverride().configureOutput({
+          writeOut: (text) => {
+            ran.out += text;
+          },
+          writeErr: (text) => {
+            ran.err += text;
+          },
+        });
+      await runFleet(command, [...words.split(' '), ...args]).catch((ended) => {
+        if (!(ended instanceof CommanderError)) throw ended;
+        ran.code = ended.exitCode;
+      });
+    }, variables),
+  );
+  running = run.catch(() => {});
+  return run;
 }
 
 const withSubcommands = (command: Command): Command[] => [
@@ -126,28 +128,30 @@ const withSubcommands = (command: Command): Command[] => [
 ];
 
 /** Starts the operator's tool as a person would, in a process of its own. */
-export function startFleet({ baseUrl, operatorKey }: Service, ...args: string[]) {
+export function startFleet({ baseUrl, operatorKey }: Service, words: string, ...args: string[]) {
   const env = { ...process.env, FLEET_OPERATOR_KEY: operatorKey, FLEET_URL: baseUrl };
-  return watched(spawn(process.execPath, [fleetProgram, ...args], { env, stdio: 'pipe' }));
+  return watched(
+    spawn(process.execPath, [fleetProgram, ...words.split(' '), ...args], { env, stdio: 'pipe' }),
+  );
 }
 
 /** The tool's answer as a program reads it. */
-export async function fleetJson<T>(stack: Service, ...args: string[]): Promise<T> {
-  const { code, out, err } = await fleet(stack, '--json', ...args);
-  if (code !== 0) throw new Error(`fleet ${args.join(' ')}: ${err}`);
+export async function fleetJson<T>(stack: Service, words: string, ...args: string[]): Promise<T> {
+  const { code, out, err } = await fleet(stack, `--json ${words}`, ...args);
+  if (code !== 0) throw new Error(`fleet ${words}: ${err}`);
   return JSON.parse(out);
 }
 
-/** Calls the API with a credential, and answers status and envelope. */
-export async function api<T = unknown>(
-  stack: { baseUrl: string },
+/** Calls the API with a credential. */
+export const ask = (
+  { baseUrl }: { baseUrl: string },
   token: string,
   method: string,
   path: string,
   body?: unknown,
   connection = '',
-) {
-  const response = await fetch(stack.baseUrl + path, {
+) =>
+  fetch(baseUrl + path, {
     method,
     headers: {
       'x-api-key': token,
@@ -156,43 +160,41 @@ export async function api<T = unknown>(
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  return (await response.json()) as { status: number; message: string; data: T; next?: string }; // the envelope
-}
 
-export const listed = async <T>(
-  stack: { baseUrl: string },
-  { token, connectionId }: Pick<JourneyAccount, 'token' | 'connectionId'>,
-  path: string,
-): Promise<T[]> => (await api<T[]>(stack, token, 'GET', path, undefined, connectionId)).data;
+/** The same. Returns the envelope. */
+export const api = async <T = unknown>(...call: Parameters<typeof ask>) =>
+  (await (await ask(...call)).json()) as {
+    status: number;
+    message: string;
+    data: T;
+    next?: string;
+  }; // the envelope
 
-/** An account of its own on `stack`. */
+/** An account of its own on `stack`, which calls the API with its token and sends records with its ingest key. */
 export async function journeyAccount(
   stack: Service,
   names: { account: string; connection: string } = { account: 'Journey', connection: 'Vans' },
 ) {
   const connection = { provider: 'samsara', name: names.connection };
   const made = await openAccount(operatorOf(stack), names.account, [connection]);
-  const [{ id = '', ingestKey = '' } = {}] = made.connections;
-  return { accountId: made.accountId, token: made.apiToken, connectionId: id, ingestKey };
+  const { accountId, apiToken: token } = made;
+  const [{ id: connectionId = '', ingestKey = '' } = {}] = made.connections;
+  const call = <T>(method: string, path: string, body?: unknown) =>
+    api<T>(stack, token, method, path, body, connectionId);
+  return {
+    ...{ accountId, token, connectionId, ingestKey, call },
+    /** The data at a path. */
+    get: async <T = object[]>(path: string) => (await call<T>('GET', path)).data,
+    send: (records: object[], notify = true) =>
+      api<{ accepted: number }>(stack, ingestKey, 'POST', '/ingest', { records, notify }),
+    /** Registers a webhook for events, unless `changes` say otherwise. Returns its id. */
+    async register(url: string, changes: object = {}) {
+      const usual = { connectionIds: [connectionId], httpVerb: 'POST', notificationTypes: [2] };
+      const created = await call<{ id: string }>('POST', '/webhook', { ...usual, url, ...changes });
+      if (created.status !== 200) throw new Error(`${url}: ${created.message}`);
+      return created.data.id;
+    },
+  };
 }
 
 export type JourneyAccount = Awaited<ReturnType<typeof journeyAccount>>;
-
-/** Registers a webhook for events, unless `changes` say otherwise. Returns its id. */
-export async function addWebhook(
-  stack: { baseUrl: string },
-  { token, connectionId }: JourneyAccount,
-  url: string,
-  changes: object = {},
-): Promise<string> {
-  const webhook = {
-    connectionIds: [connectionId],
-    url,
-    httpVerb: 'POST',
-    notificationTypes: [2],
-    ...changes,
-  };
-  const created = await api<{ id: string }>(stack, token, 'POST', '/webhook', webhook);
-  if (created.status !== 200) throw new Error(`${url}: ${created.message}`);
-  return created.data.id;
-}

@@ -1,5 +1,6 @@
 import { listen, servedBy, startReceiver } from '#src/cli/local/receiver.ts';
 import { operatorOf } from '#src/cli/operate/client.ts';
+import { dayMs } from '#src/core/platform/durations.ts';
 import { mediaLink } from '#src/dev/fakes/media.ts';
 import {
   fakeSamsara,
@@ -8,8 +9,8 @@ import {
   samsaraTrip,
   samsaraVehicle,
 } from '#src/dev/fakes/samsara.ts';
-import { accident, driver, safetyEvent, trip, vehicle } from '#test/support/records.ts';
-import { addWebhook, api, journeyAccount, type SharedStack, until } from './journey.ts';
+import { accident, driver, safetyEvent, times, trip, vehicle } from '#test/support/records.ts';
+import { journeyAccount, type SharedStack, until } from './journey.ts';
 
 /** Names of 60 characters, of many words and of one. */
 const manyWords = 'North Atlantic Refrigerated Long-Haul Tractor Unit Nr 1142 B';
@@ -18,13 +19,14 @@ const longHost =
   'accident-notifications.dispatch-and-safety.northern-division.quillmoor-freight-logistics.example.com';
 const email = (name: string) => `${name}.of-the-northern-division@quillmoor-freight.example.com`;
 const address = '11042 Northwest Martin Luther King Junior Boulevard, Rancho Cucamonga, California';
-const groups = Array.from({ length: 10 }, (_, i) => `Northern division, depot ${i + 1}`);
+const groups = times(10, (i) => `Northern division, depot ${i + 1}`);
 const incidentTypes = ['Harsh Braking', 'Tailgating', 'Red Light Violation', 'Speeding'];
 
-const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+/** Before today, whose times are shown without their day. */
+const ago = (minutes: number) => new Date(Date.now() - dayMs - minutes * 60_000).toISOString();
 const place = (longitude: number) => ({ latitude: 34.10639, longitude, address });
 
-/** An account with the longest data on each page, and a link by which its admin signs in. */
+/** An account with the longest data on each page. */
 export async function longestAccount(stack: SharedStack) {
   const operator = operatorOf(stack);
   const names = { account: manyWords, connection: oneWord };
@@ -35,9 +37,9 @@ export async function longestAccount(stack: SharedStack) {
   await operator.call('PATCH /accounts/:id', { ...of, body: { evidenceDays: 90 } });
 
   // Who is told: a receiver that works, one that does not, and channels.
-  await addWebhook(stack, us, `${receiver.url}/${'northern-division/'.repeat(8)}`, hook);
+  await us.register(`${receiver.url}/${'northern-division/'.repeat(8)}`, hook);
   const failing = `https://${longHost}/hooks/accidents`;
-  await addWebhook(stack, us, failing, hook);
+  await us.register(failing, hook);
   for (const name of [manyWords, oneWord]) {
     const { id } = await operator.call('POST /accounts/:id/channels', {
       ...of,
@@ -51,28 +53,23 @@ export async function longestAccount(stack: SharedStack) {
   const link = { ...of, body: { name: oneWord } };
   const { url: connectUrl } = await operator.call('POST /accounts/:id/connect-links', link);
 
-  await api(stack, us.ingestKey, 'POST', '/ingest', { records: recordsOf(media.url) });
+  await us.send(recordsOf(media.url));
   const pulled = { provider: 'samsara', credential: 'samsara_api_made_up', baseUrl: media.url };
   const connection = { ...of, body: { ...pulled, name: manyWords, historyDays: 30 } };
   await operator.call('POST /accounts/:id/connections', connection);
   await operator.call('POST /accounts/:id/exports', { ...of, body: {} });
 
-  const { url: signInUrl } = await operator.call('POST /sign-in-links', {
-    body: { email: email('ann'), accountId: us.accountId },
-  });
-  const get = <T>(path: string) =>
-    api<T>(stack, us.token, 'GET', path, undefined, us.connectionId).then(({ data }) => data);
-  const accidents = await get<{ eventId: string; notificationLevel: number }[]>('/accidents');
+  const accidents = await us.get<{ eventId: string; notificationLevel: number }[]>('/accidents');
   const reported =
     accidents.find(({ notificationLevel }) => notificationLevel === 3)?.eventId ?? '';
   const isSettled = async () => {
     await fetch(`${stack.baseUrl}/cdn-cgi/local/scheduled?cron=*+*+*+*+*`); // which copies it
-    const { evidence } = await get<{ evidence: { state: string }[] }>(`/accidents/${reported}`);
+    const { evidence } = await us.get<{ evidence: { state: string }[] }>(`/accidents/${reported}`);
     return ['stored', 'missed'].every((wanted) => evidence.some(({ state }) => state === wanted));
   };
   await until('evidence is stored, and missed', isSettled, 60);
   return {
-    signInUrl,
+    accountId: us.accountId,
     /** Pages that no other links to, or that are to be looked at in any case. */
     paths: [connectUrl.replace(stack.baseUrl, ''), `/portal/accidents/${reported}`],
     stop() {
@@ -121,8 +118,12 @@ const recordsOf = (media: string) => {
         ...names,
         vin: vins[i],
         groups,
-        ...{ make: 'Western Star Trucks Incorporated', model: oneWord, year: 2024 },
-        ...{ licensePlate: 'WWWWWWWWWWWWWWWW', fuelType: 'hybrid diesel', odometerKm: 1_234_567.8 },
+        make: 'Western Star Trucks Incorporated',
+        model: oneWord,
+        year: 2024,
+        licensePlate: 'WWWWWWWWWWWWWWWW',
+        fuelType: 'hybrid diesel',
+        odometerKm: 1_234_567.8,
         lastLocation: { ...place(-117.4), timestamp: ago(3), speedKph: 88 },
       }),
     ),
@@ -130,26 +131,37 @@ const recordsOf = (media: string) => {
       driver({
         ...names,
         email: email('bartholomew-featherstonehaugh'),
-        ...{ phone: '+1 303 555 0100 ext. 12345', licenseState: 'CA' },
+        phone: '+1 303 555 0100 ext. 12345',
+        licenseState: 'CA',
         licenseNumber: 'D1234567890123456789',
       }),
     ),
     ...driven.map((ids, i) =>
       trip({
-        ...{ ...ids, sourceId: `trip-${i}`, startedAt: ago(120), endedAt: ago(5) },
-        ...{ startLocation: place(-117.9), endLocation: place(-117.1), distanceKm: 150.4 },
+        ...ids,
+        sourceId: `trip-${i}`,
+        startedAt: ago(120),
+        endedAt: ago(5),
+        startLocation: place(-117.9),
+        endLocation: place(-117.1),
+        distanceKm: 150.4,
       }),
     ),
-    ...Array.from({ length: 24 }, (_, i) =>
+    ...times(24, (i) =>
       safetyEvent({
         ...driven[i % 2],
-        ...{ sourceId: `event-${i}`, trip: `trip-${i % 2}`, startedAt: ago(6 + 4 * i) },
-        ...{ incidentTypes: i % 3 ? incidentTypes : [oneWord], eventRisk: 1 + (i % 5) },
-        ...{ location: place(-117.8 + i / 40), maxSpeedKph: 140.4, speedLimitKph: 88 },
+        sourceId: `event-${i}`,
+        trip: `trip-${i % 2}`,
+        startedAt: ago(6 + 4 * i),
+        incidentTypes: i % 3 ? incidentTypes : [oneWord],
+        eventRisk: 1 + (i % 5),
+        location: place(-117.8 + i / 40),
+        maxSpeedKph: 140.4,
+        speedLimitKph: 88,
         recipients: ['ann', 'bea', 'cem', 'bartholomew-featherstonehaugh'].map(email),
       }),
     ),
-    ...Array.from({ length: 6 }, (_, i) => crash(i, { driver: driven[i % 2]?.driver })),
+    ...times(6, (i) => crash(i, { driver: driven[i % 2]?.driver })),
     crash(7, { notificationLevel: 2 }),
     crash(8, {
       notificationLevel: 3,
@@ -160,7 +172,8 @@ const recordsOf = (media: string) => {
         ...['road.mp4', 'cab.jpg'].map((name) => ({
           kind: name === 'cab.jpg' ? 'photo' : 'video',
           url: mediaLink(media, name as 'cab.jpg'),
-          ...{ camera: manyWords, takenAt: ago(38) },
+          camera: manyWords,
+          takenAt: ago(38),
         })),
       ],
     }),

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
+import { readText } from './folder.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const axe = readText(createRequire(import.meta.url).resolve('axe-core/axe.min.js'));
 
 /** Between two themes colours have too little contrast. */
 const finishTransitions =
@@ -23,12 +23,9 @@ export async function expectGoodPages(
     await page.emulateMedia({ colorScheme });
     await page.evaluate(finishTransitions);
     const options = JSON.stringify({ resultTypes: ['violations'], ...only });
-    const { violations } = (await page.evaluate(
-      `axe.run(${within ? JSON.stringify(within) : 'document'}, ${options})`,
-    )) as { violations: { id: string; nodes: { html: string }[] }[] };
-    const found = violations.map(
-      ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`,
-    );
+    const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
+      await page.evaluate(`axe.run(${JSON.stringify(within)} ?? document, ${options})`);
+    const found = violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
     expect(found, `${where}, ${colorScheme}`).toEqual([]);
   };
   for (const path of paths) {
@@ -38,9 +35,8 @@ export async function expectGoodPages(
     await page.evaluate(axe); // by the debugger, for the page itself allows no such script
     for (const width of [...widths, 375]) {
       await page.setViewportSize({ width, height: 700 });
-      expect(await page.evaluate('document.documentElement.scrollWidth'), path).toBeLessThanOrEqual(
-        width,
-      );
+      const needed = await page.evaluate('document.documentElement.scrollWidth');
+      expect(needed, path).toBeLessThanOrEqual(width);
     }
     await expectNoFault(path, 'light');
     await expectNoFault(path, 'dark', { runOnly: ['color-contrast'] }); // themes differ in their colours alone

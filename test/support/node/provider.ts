@@ -9,6 +9,7 @@ export async function startProvider(serve: (request: Request) => Response | Prom
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
   return {
+    server,
     url: `http://localhost:${port}`,
     stop() {
       server.close();

@@ -1,22 +1,15 @@
 import { env } from 'cloudflare:workers';
 import { through } from '#src/core/platform/db/through.ts';
 
-/** What a unit of work costs, however fast the machine is. */
-export type Cost = {
-  /** Of D1: round trips (a batch is one), billed rows, and milliseconds by its clock. */
-  trips: number;
-  read: number;
-  written: number;
-  ms: number;
-  kvReads: number;
-  kvWrites: number;
-  /** Messages written to the queue; each is read and deleted besides. */
-  queued: number;
-};
+/**
+ * What a unit of work costs, however fast the machine is: round trips to D1 (a batch is one) and its billed rows, reads of
+ * KV, and messages written to the queue; each is read and deleted besides.
+ */
+export type Cost = ReturnType<typeof metered>['cost'];
 
 /** The service's bindings with a meter. What is woken waits for whoever measures it; `texts` are the statements' SQL. */
 export function metered() {
-  const cost: Cost = { trips: 0, read: 0, written: 0, ms: 0, kvReads: 0, kvWrites: 0, queued: 0 };
+  const cost = { trips: 0, read: 0, written: 0, kvReads: 0, queued: 0 };
   const woken: unknown[] = [];
   const texts = new Set<string>();
   const DB = through(env.DB, async (run, statements) => {
@@ -26,7 +19,6 @@ export function metered() {
     for (const { meta } of [result].flat() as D1Result[]) {
       cost.read += meta.rows_read;
       cost.written += meta.rows_written;
-      cost.ms += meta.duration;
     }
     return result;
   });
@@ -35,10 +27,7 @@ export function metered() {
       cost.kvReads += 1;
       return env.TOKENS.get(...args);
     },
-    put: (...args: Parameters<KVNamespace['put']>) => {
-      cost.kvWrites += 1;
-      return env.TOKENS.put(...args);
-    },
+    put: (...args: Parameters<KVNamespace['put']>) => env.TOKENS.put(...args),
   } as unknown as KVNamespace; // all that the service uses
   const DELIVERIES = {
     sendBatch: async (messages: MessageSendRequest[]) => {

@@ -48,6 +48,10 @@ const exportCommand = (): Command =>
         await insist(maxTries, () => operator.download(path, join(output, name)));
       }
       show(command, found.files);
+      if (found.truncated)
+        throw new ApiError(
+          `Records are missing: an export has ${found.records} at most. Choose fewer lists or days`,
+        );
     });
 
 export const commands: Groups = { '': { commands: [exportCommand] } };

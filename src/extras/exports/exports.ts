@@ -139,6 +139,8 @@ export type ListedExport = Export & {
   /** Who asked for it: an address, or an API token's name; null once they are gone. */
   by: string | null;
   state: 'preparing' | 'ready' | 'failed';
+  /** Whether it ends with the most records. */
+  truncated: boolean;
 };
 
 /** The account's exports, newest first. There are few: they are deleted when they expire. */
@@ -166,6 +168,7 @@ async function readExports(env: Env, caller: Caller, which?: SQL): Promise<Liste
     ...row,
     by: email ?? token,
     state: row.finishedAt ? 'ready' : row.nextAt ? 'preparing' : 'failed',
+    truncated: row.finishedAt !== null && row.records >= maxExportRecords,
   }));
 }
 

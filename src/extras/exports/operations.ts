@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { lists } from '../../core/fleet/lists/registry.ts';
 import { TimeOrDay } from '../../core/platform/fields.ts';
 import type { Operation } from '../operation.ts';
-import { count, id, time } from '../replies.ts';
+import { count, described, id, time } from '../replies.ts';
 
 const listNames = lists.map(({ list }) => list.path.slice(1));
 const ListName = v.pipe(
@@ -24,6 +24,10 @@ export const Export = v.object({
   state: v.picklist(['preparing', 'ready', 'failed']),
   requestedAt: time,
   records: count,
+  truncated: described(
+    v.boolean(),
+    'Whether records are missing because it has the most that an export can have.',
+  ),
   files: v.array(v.object({ name: v.string(), records: count, bytes: count })),
 });
 

@@ -147,16 +147,15 @@ const columns: Column<exporting.ListedExport>[] = [
   },
 ];
 
-const Progress = ({ state, records, expiresAt }: exporting.ListedExport) => {
+const Progress = ({ state, records, truncated, expiresAt }: exporting.ListedExport) => {
   const many = counted(records, 'record', 'records');
   if (state === 'failed') return <State mood="bad">Failed. Request it again.</State>;
   if (state === 'preparing')
     return <State mood="quiet" icon="clock" children={`Preparing, ${many} so far`} />;
-  const isWhole = records < exporting.maxExportRecords;
   return (
     <>
-      <State mood={isWhole ? 'ok' : 'warn'}>
-        {isWhole ? 'Ready' : `The first ${many}: choose fewer days`}
+      <State mood={truncated ? 'warn' : 'ok'}>
+        {truncated ? `The first ${many}: choose fewer days` : 'Ready'}
       </State>
       <span class="sub block">
         Until <Time at={expiresAt} />

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { TimeOrDay, timestamp, UtcTime, Uuid, Whole } from '../../core/platform/fields.ts';
 import { rangeOf } from '../../core/platform/query.ts';
-import { exportableLists, type ListedExport, maxExportRecords, type Wanted } from './exports.ts';
+import { exportableLists, type ListedExport, type Wanted } from './exports.ts';
 import { formatNames } from './files.ts';
 
 const ListName = v.picklist(exportableLists, 'must be the path of a list, such as safety-events');
@@ -54,7 +54,7 @@ export const shown = (one: ListedExport): v.InferOutput<typeof Export> => ({
   to: one.wanted.to ?? null,
   connectionIds: one.connectionIds,
   records: one.records,
-  truncated: one.state === 'ready' && one.records >= maxExportRecords,
+  truncated: one.truncated,
   files:
     one.state === 'ready'
       ? one.files.map(({ name, records, bytes }) => ({ name, records, bytes }))

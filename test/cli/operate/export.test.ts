@@ -6,12 +6,14 @@ import { fakeService, readText, temporaryFolder } from '#test/support/node/index
 let looks: number;
 let tries: number;
 let state: string;
+let truncated: boolean;
 let posted: { path: string; body?: unknown }[];
 const { fleet } = await fakeService(({ method, url: { pathname: path }, body }) => {
   if (method === 'GET') {
     if (/\.csv$/.test(path)) return tries++ === 0 ? { status: 503 } : { data: 'records' };
     const files = [{ name: 'trips.csv', records: 2, bytes: 9 }];
-    return { data: [{ id: 'e', files, state: looks++ < 2 ? 'preparing' : state }] };
+    const found = { id: 'e', files, state: looks++ < 2 ? 'preparing' : state };
+    return { data: [{ ...found, records: 2_000_000, truncated }] };
   }
   posted.push({ path, ...(body && { body }) });
   if (path.endsWith('/exports')) return { data: { id: 'e' } };
@@ -20,7 +22,7 @@ const { fleet } = await fakeService(({ method, url: { pathname: path }, body }) 
 });
 let folder: string;
 beforeEach(() => {
-  [looks, tries, state, posted] = [0, 0, 'ready', []];
+  [looks, tries, state, truncated, posted] = [0, 0, 'ready', false, []];
   folder = temporaryFolder();
 });
 
@@ -49,6 +51,13 @@ it('fleet export says that it has failed', async () => {
   state = 'failed';
   expect((await exported()).err).toBe('fleet: The export has failed. Try again\n');
   expect(readdirSync(folder)).toEqual([]);
+});
+
+it('fleet export says that records are missing, beside the files', async () => {
+  truncated = true;
+  const { code, out, err } = await exported();
+  expect([code, out]).toEqual([1, expect.stringContaining('trips.csv')]);
+  expect(err).toMatch(/^fleet: Records are missing: an export has 2000000 at most\. Choose fewer/);
 });
 
 it('fleet connection delete sends the name, and goes on until nothing is left', async () => {

@@ -6,6 +6,7 @@ import {
   issueToken,
   keepEmails,
   listenToLog,
+  operator,
   origin,
   ownRows,
   personBefore,
@@ -68,7 +69,11 @@ it('an export that ends with the most records says so, on the page and by email'
   await rows('update exports set records = ?1', maxExportRecords - 3);
   await prepareExports(env);
   const most = { records: maxExportRecords, truncated: true };
-  expect((await us.api.get('/exports')).data).toMatchObject([most]);
+  for (const list of [
+    await us.api.get('/exports'),
+    await operator.get(`/operator/accounts/${us.accountId}/exports`),
+  ])
+    expect(list.data).toMatchObject([most]);
   expect(await ann.textAt(path)).toContain('The first 2,000,000 records: choose fewer days');
   expect(sent()[0]?.text).toContain(
     'That is the most that an export can have: choose fewer days for the rest.',

@@ -27,6 +27,8 @@ export type FeedState = {
     until: number;
     /** Whether only a part cannot be read: it is a problem until all could be. */
     isOfPart?: true;
+    /** Whether only history cannot be read: nothing else of the feed waits. */
+    isOfHistory?: true;
   };
   /** History before `to` is still to be read; `cursor` is within the window that ends there. */
   history?: { to: number; cursor: Json; records: number; beganAt: number };
@@ -65,15 +67,21 @@ export function nextTask(
   done: ReadonlySet<FeedName>,
 ): Task | undefined {
   const { connector, feeds } = planned;
-  const ready = (name: FeedName) =>
-    connector.feeds[name] && (feeds[name]?.problem?.until ?? 0) <= now;
+  const ready = (name: FeedName, isHistory = false) =>
+    connector.feeds[name] && waitsUntil(planned, name, isHistory) <= now;
   const first = (['vehicles', 'drivers'] as const).filter((name) => !feeds[name]?.isComplete);
   const due = [...first, ...order].find(
     (name) => ready(name) && !done.has(name) && dueAtOf(planned, name, now) <= now,
   );
   if (due) return newestOf(planned, due, now) ?? { feed: due };
-  const feed = order.find((name) => ready(name) && remainingHistory(planned, name) > 0);
+  const feed = order.find((name) => ready(name, true) && remainingHistory(planned, name) > 0);
   return feed && { feed, window: nextWindow(planned, feed) };
+}
+
+/** Until when a feed waits after a problem, or its history. */
+function waitsUntil({ feeds }: Planned, name: FeedName, isHistory = false): number {
+  const problem = feeds[name]?.problem;
+  return problem && (isHistory || !problem.isOfHistory) ? problem.until : 0;
 }
 
 /** The newest records of a feed with a backlog, if they are due. */
@@ -92,9 +100,9 @@ function newestOf(
 /** When the connection is due next; `now` if there is more to do. */
 export function nextDueAt(planned: Planned, now: number): number {
   const times = namesOf(planned).map((name) => {
-    const until = planned.feeds[name]?.problem?.until ?? 0;
-    const at = remainingHistory(planned, name) > 0 ? now : nextPullOf(planned, name, now);
-    return Math.max(at, until);
+    const news = Math.max(nextPullOf(planned, name, now), waitsUntil(planned, name));
+    const history = Math.max(now, waitsUntil(planned, name, true));
+    return remainingHistory(planned, name) > 0 ? Math.min(news, history) : news;
   });
   return Math.min(...times, now + longestWaitMs);
 }
@@ -145,7 +153,8 @@ export function afterPage(
   { now, everyMinutes }: { now: number; everyMinutes: number },
 ): FeedState {
   const { problem, behind = 0, newest: _newest, ...others } = state ?? { cursor: null };
-  const rest = problem?.isOfPart && (more || window) ? { ...others, problem } : others;
+  const isKept = problem?.isOfHistory ? !window || isNewest : problem?.isOfPart && (more || window);
+  const rest = problem && isKept ? { ...others, problem } : others;
   if (window && isNewest)
     return more ? { ...rest, behind, newest: { window, cursor } } : { ...rest, behind: 0 };
   if (window) {
@@ -168,23 +177,29 @@ export function afterPart(
   return known ? { ...next, problem: { ...known, times: 0, until: now, isOfPart: true } } : next;
 }
 
-/** A feed after a problem: it waits, longer each time, and the newest records come later. */
+/**
+ * A feed after a problem: it waits in full minutes, longer each time, and the newest records come later. Only its
+ * history waits if the problem `isOfHistory`.
+ */
 export function afterProblem(
   state: FeedState | undefined,
   { kind, message, retryAfterMs }: Pick<ProviderError, 'kind' | 'message' | 'retryAfterMs'>,
   now: number,
+  isOfHistory = false,
 ): FeedState {
   const before = state?.problem;
-  const times = (before?.times ?? 0) + 1;
+  const isSame = (before?.isOfHistory ?? false) === isOfHistory;
+  const times = ((isSame && before?.times) || 0) + 1;
   const since = before?.since ?? now;
   const needsPeople = kind === 'not permitted' || kind === 'refused';
   const growing = Math.min(longestGrowingMs, minuteMs * 2 ** (times - 1));
-  const wait = Math.max(needsPeople ? longestWaitMs : growing, retryAfterMs ?? 0);
+  const soonest = nextMinute(now) - minuteMs + (needsPeople ? longestWaitMs : growing);
+  const until = Math.max(soonest, now + (retryAfterMs ?? 0));
   const { newest: _, behind, ...rest } = state ?? { cursor: null };
   return {
     ...rest,
     ...(behind !== undefined && { behind: 0 }),
-    problem: { kind, message, since, times, until: now + wait },
+    problem: { kind, message, since, times, until, ...(isOfHistory && { isOfHistory }) },
   };
 }
 

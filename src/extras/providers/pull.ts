@@ -159,7 +159,8 @@ async function work(env: Env, run: Run, budget: Budget): Promise<void> {
 
 /** Makes the feed wait, and start again if its cursor may be the problem. */
 function fail(run: Run, task: Task, problem: ProviderError): void {
-  const next = afterProblem(run.feeds[task.feed], problem, Date.now());
+  const isOfHistory = task.window !== undefined && !task.isNewest;
+  const next = afterProblem(run.feeds[task.feed], problem, Date.now(), isOfHistory);
   const mayBeCursor = problem.kind === 'unexpected' && problem.status !== undefined;
   const restart = run.connector.feeds[task.feed]?.restart;
   setFeed(run, task.feed, mayBeCursor ? startAgain(next, task, restart) : next);

@@ -180,6 +180,20 @@ it('goes on with its other feeds when one returns the same page for ever', async
   expect(await tale.problems()).toContainEqual(expect.objectContaining({ advice }));
 });
 
+it('is pulled each minute, and says what is wrong, while none of its history can be read', async () => {
+  provider.fault = ({ searchParams }) =>
+    searchParams.has('endTime') ? new Response('', { status: 503 }) : undefined;
+  await tale.connect([2], { historyDays: 30 });
+  await pullRun();
+  for (const count of [1, 2]) {
+    brakes('Braking', Date.now() + count);
+    await rows('update pulls set due_at = 0 where connection_id = ?1', tale.id);
+    await pull(env, [tale.id]);
+    await arrived(count);
+  }
+  expect(await tale.problems()).toHaveLength(2);
+});
+
 it.each([
   [
     'goes on with that of the same organisation, whatever it is called now',

@@ -31,6 +31,7 @@ const planned = (feeds: Feeds = {}, historyDays = 0) => ({
   historyDays,
 });
 
+const all = new Set(feedNames);
 const complete = { cursor: null, isComplete: true as const };
 const allAre = (state: Feeds['events'] & object) =>
   Object.fromEntries(feedNames.map((name) => [name, state]));
@@ -140,6 +141,35 @@ describe('what goes wrong', () => {
       ...state,
       history: { ...history, cursor: null },
     });
+  });
+
+  it('of its history keeps nothing else of a feed waiting, and is not forgotten meanwhile', () => {
+    const over = { to: 0, cursor: null, records: 0, beganAt: 0 };
+    const state = planned({ ...caughtUp(connectedAt), trips: { ...complete, history: over } }, 20);
+    const tried: number[] = [];
+    for (let minute = 0; minute < 8; minute++) {
+      const now = connectedAt + minute * minuteMs + 5_000;
+      const due = nextTask(state, now, new Set(['vehicles', 'drivers', 'trips']));
+      expect(due).toEqual({ feed: 'events' });
+      const page = { cursor: null, more: false, records: 0 };
+      const after = afterPage(state.feeds.events, { feed: 'events' }, page, {
+        now,
+        everyMinutes: 1,
+      });
+      const isTried = nextTask({ ...state, feeds: { ...state.feeds, events: after } }, now, all);
+      if (isTried) tried.push(minute);
+      state.feeds.events = isTried ? afterProblem(after, problem('unexpected'), now, true) : after;
+      expect(nextDueAt(state, now)).toBe(connectedAt + (minute + 1) * minuteMs);
+    }
+    expect(tried).toEqual([0, 1, 3, 7]);
+    expect(state.feeds.events?.problem?.since).toBe(connectedAt + 5_000);
+    expect(work(state, connectedAt + 15 * minuteMs)).toContain('events 2026-11-13');
+    expect(state.feeds.events?.problem).toBeUndefined();
+  });
+
+  it('for a moment is over by the next minute', () => {
+    const { problem: known } = afterProblem(complete, problem('unavailable'), connectedAt + 5_000);
+    expect(known?.until).toBe(connectedAt + minuteMs);
   });
 
   it('keeps a feed waiting no longer because a part was missing for long', () => {

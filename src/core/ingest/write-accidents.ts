@@ -4,6 +4,7 @@ import type { Source } from '../fleet/lists/record.ts';
 import { recordWritten } from '../fleet/record-changes.ts';
 import type { Database } from '../platform/db/database.ts';
 import { asCaller, type Caller } from '../platform/db/guard.ts';
+import { partsOf } from '../platform/parts.ts';
 import { fanOut, holdNewLevels, workOf } from '../webhooks/deliveries/fan-out.ts';
 import type { DeliveryMessage } from '../webhooks/deliveries/queue.ts';
 import { ACCIDENT } from '../webhooks/notifications/types.ts';
@@ -18,6 +19,9 @@ import {
 
 /** How often accidents are decided about if other calls change them meanwhile. */
 const maxTries = 10;
+
+/** How many accidents a statement has: D1 takes 2 MB in a parameter. */
+const perStatement = 50;
 
 type AccidentOptions = { notify: boolean; evidence: EvidenceOfRecords | undefined };
 
@@ -59,7 +63,7 @@ async function store(
   const notifications = notify ? toNotify.map(({ notification }) => notification) : [];
   const news = { type: ACCIDENT, notifications, ofType: notifications.length } as const;
   const statements = (db: Database) => ({
-    accidents: storeAccidents(db, toStore),
+    accidents: partsOf(toStore, perStatement).map((some) => storeAccidents(db, some)),
     notified: notifications.length > 0 ? fanOut(db, source, news) : undefined,
     held: notifications.some(({ level }) => level > 1)
       ? holdNewLevels(db, source, news)
@@ -70,7 +74,7 @@ async function store(
       [{ kind: 'accident', table: accidents.table, ids: toStore.map(({ after }) => after.id) }],
       { quiet: !notify, bytes: JSON.stringify(toStore).length },
     ),
-    evidence: linked.length > 0 ? evidence?.add(db, source, linked) : undefined,
+    evidence: partsOf(linked, perStatement).map((some) => evidence?.add(db, source, some)),
   });
   const { notified } = await asCaller(env, caller, statements, { repeatable: true });
   return notified ? workOf(source, news, notified) : [];

@@ -46,6 +46,10 @@ export const invalid = (message: string, errors?: FieldError[], code?: ErrorCode
 export const invalidField = (field: string, message: string): Refusal =>
   invalid(`${field} ${message}`, [{ field, message }]);
 
+/** The refusal because of something that failed and may recover. */
+export const unavailable = (cause: unknown, retryAfter: number): Refusal =>
+  Object.assign(new Refusal({ kind: 'unavailable', retryAfter }), { cause });
+
 /** The refusal that `error` is, or was caused by; undefined if there is none. */
 export function refusalIn(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error;

@@ -1,5 +1,6 @@
+import { maxEvidence } from '#src/core/fleet/lists/field-objects.ts';
 import { maxDayFiles, maxEver } from '#src/extras/evidence/add.ts';
-import { addRows, rows, times, value } from '#test/support.ts';
+import { accident, addRows, rows, times, value } from '#test/support.ts';
 import { copyAll, crash, evidenceWorld, filesOf, linked, media, mediaOrigin } from './support.ts';
 
 const us = evidenceWorld();
@@ -34,6 +35,17 @@ describe('the links of a record', () => {
     await add(maxEver - 1, id);
     await crash(us, links);
     expect(await filesOf(us, id)).toHaveLength(1);
+  });
+
+  it('are as many as fit into a call', async () => {
+    const accidents = times(500, (i) =>
+      accident({
+        sourceId: `crash-${i}`,
+        evidence: times(maxEvidence, (k) => linked(`/${i}-${k}.jpg`)),
+      }),
+    );
+    expect((await us.send(...accidents)).data).toMatchObject({ accepted: 500 });
+    expect(await value('select count(*) from evidence')).toBe(maxDayFiles);
   });
 
   it('to one file are one, the last, with a warning', async () => {

@@ -1,6 +1,6 @@
 import { type GetColumnData, is, SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
-import { type Failure, Refusal } from '../errors.ts';
+import { type Failure, Refusal, unavailable } from '../errors.ts';
 import { type Database, isRead, isStatement, prepare, type Statement } from './drizzle.ts';
 import { d1Reason, withRetries } from './retry.ts';
 
@@ -90,9 +90,7 @@ function refusalOf(error: unknown): Refusal | undefined {
   const reason = d1Reason(error);
   const [json] = /\{"kind":[^']*\}/.exec(reason) ?? [];
   if (json) return new Refusal(JSON.parse(json)); // as `refuse` wrote it
-  return /json|integer overflow/i.test(reason)
-    ? Object.assign(new Refusal({ kind: 'unavailable', retryAfter: 60 }), { cause: error })
-    : undefined;
+  return /json|integer overflow/i.test(reason) ? unavailable(error, 60) : undefined;
 }
 
 /** Whether D1 still repeats refusals in its errors; false as well if it does not respond. */

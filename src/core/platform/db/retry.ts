@@ -1,4 +1,4 @@
-import { Refusal } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 
 /** D1's own messages, which its errors begin with: what follows may be a customer's words. */
 const saying = (...messages: string[]) =>
@@ -48,9 +48,6 @@ export async function withRetries<T>(work: () => Promise<T>, repeatable: boolean
 
 const isTransient = (reason: string): boolean =>
   notRun.test(reason) || unknownOutcome.test(reason) || exhausted.test(reason);
-
-const unavailable = (cause: unknown, retryAfter: number): Refusal =>
-  Object.assign(new Refusal({ kind: 'unavailable', retryAfter }), { cause });
 
 /** D1's message; empty for what is no error. */
 export const d1Reason = (error: unknown): string => (error instanceof Error ? error.message : '');

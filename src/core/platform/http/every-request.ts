@@ -1,6 +1,6 @@
 import type { Next } from 'hono';
 import { config } from '../config.ts';
-import { Refusal } from '../errors.ts';
+import { Refusal, unavailable } from '../errors.ts';
 import { inTime } from '../in-time.ts';
 import type { Context } from './context.ts';
 
@@ -27,6 +27,6 @@ export async function withinTime(c: Context, next: Next): Promise<void> {
   const work = next();
   await inTime(work, longestMs).catch((cause: unknown) => {
     c.executionCtx.waitUntil(work);
-    throw Object.assign(new Refusal({ kind: 'unavailable', retryAfter: 10 }), { cause });
+    throw unavailable(cause, 10);
   });
 }

@@ -43,6 +43,16 @@ it('a call that fails before its accident is stored can be sent again, and tells
   expect(await settled(hook.id)).toHaveLength(1);
 });
 
+it('a call changes as many accidents as it may have, with the longest reports', async () => {
+  const call = (report: string) =>
+    times(500, (i) => {
+      const reportUrl = `https://reports.example.com/${report.repeat(1_700)}`;
+      return accident({ sourceId: `crash-${i}`, reportUrl });
+    });
+  for (const report of ['a', 'b'])
+    expect(await ingest(...call(report))).toMatchObject({ accepted: 500 });
+});
+
 describe('the vehicle of an accident', () => {
   const van = vehicle({ sourceId: 'van', name: 'Van' });
   const truck = vehicle({ sourceId: 'truck', name: 'Truck' });

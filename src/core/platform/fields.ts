@@ -154,12 +154,10 @@ export const Timestamp = v.pipe(
   v.check((ms) => ms >= 0 && ms <= lastMillisecond, mustExist),
 );
 
-const formats = { anyOf: [{ format: 'date-time' }, { format: 'date' }] };
-
 /** An RFC 3339 time, or a date, which means midnight UTC. For parameters alone: in a record a date would be wrong. */
 export const TimeOrDay = v.pipe(
   v.string(),
-  v.metadata({ type: 'string', ...formats }),
+  v.metadata({ type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] }),
   v.transform((text) => (/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text)),
   Timestamp,
 );
@@ -206,7 +204,7 @@ export const limitUpTo = (most: number) =>
   v.pipe(
     v.string(),
     v.metadata({ type: 'integer', minimum: 1 }),
-    v.regex(/^\d{1,15}$/, 'must be a whole number of at least 1'),
+    v.regex(/^\d+$/, 'must be a whole number of at least 1'),
     v.transform((text) => Math.min(Number(text), most)),
     v.minValue(1, 'must be a whole number of at least 1'),
   );

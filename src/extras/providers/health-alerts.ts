@@ -80,12 +80,16 @@ export async function sendHealthAlerts(
 export const healthAlertsAreDue = (now: number): SQL =>
   sql`exists (select 1 from ${changedBy(now)})`;
 
-/** SQL for the pulls `p` of connections `c` to notify of: refusals and recoveries at once, what may pass a little later. */
+/**
+ * SQL for the pulls `p` of connections `c` to notify of, unless people have paused them: refusals and recoveries at
+ * once, what may pass a little later.
+ */
 const changedBy = (now: number): SQL => sql`
   pulls p indexed by pulls_to_notify join connections c on c.id = p.connection_id
   where p.health <> p.notified_health
     and p.health_at <= iif(p.health in (2, 4), ${now - notifyAfterMs}, ${now})
     and p.notified_at <= ${now - quietMs}
+    and (p.paused_at is null or ${isWithdrawn(sql`p.connection_id`)})
     and ${ofActiveAccount(sql`p.account_id`)}`;
 
 /** An alert about a connection: what follows its name in the subject, and in the text. */
@@ -122,7 +126,9 @@ function adviceOn(changed: Pick<Changed, 'provider' | 'feeds' | 'isWithdrawn'>):
   if (changed.isWithdrawn) return 'The consent to it was withdrawn by its connect link.';
   const connector = connectorOf(changed.provider);
   const known = JSON.parse(changed.feeds) as Feeds; // as it was written
-  const problem = feedNames.map((name) => known[name]?.problem).find((one) => one !== undefined);
+  const problems = feedNames.flatMap((name) => known[name]?.problem ?? []);
+  const [oldest] = problems.toSorted((a, b) => a.since - b.since);
+  const problem = problems.find(({ kind }) => kind === 'refused') ?? oldest;
   return connector && problem ? adviceFor(connector, problem) : '';
 }
 

@@ -1,11 +1,12 @@
-import { count, lte, sql } from 'drizzle-orm';
+import { and, count, lte, sql } from 'drizzle-orm';
+import { ofActiveAccount } from '../../core/platform/db/guard.ts';
 import type { Extra } from '../extra.ts';
 import { pulls } from './tables.ts';
 
 /** Where counting stops. */
 const maxCounted = 10_000;
 
-/** How many connections are due to be pulled, and for how long the first has been. */
+/** How many connections of active accounts are due to be pulled, and for how long the first has been. */
 export const metrics: NonNullable<Extra['metrics']> = {
   about: {
     fleet_pulls_due: `Connections that are due to be pulled; at most ${maxCounted}.`,
@@ -15,7 +16,7 @@ export const metrics: NonNullable<Extra['metrics']> = {
     const due = db
       .select({ dueAt: pulls.dueAt })
       .from(pulls)
-      .where(lte(pulls.dueAt, now))
+      .where(and(lte(pulls.dueAt, now), ofActiveAccount(sql`${pulls.accountId}`)))
       .orderBy(pulls.dueAt)
       .limit(maxCounted)
       .as('due');

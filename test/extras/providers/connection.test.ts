@@ -1,10 +1,14 @@
 import { env } from 'cloudflare:workers';
+import { transaction } from '#src/core/platform/db/database.ts';
+import { openDatabase } from '#src/core/platform/db/system.ts';
 import { samsaraEvent, samsaraVehicle } from '#src/dev/fakes/samsara.ts';
 import { sendMessages } from '#src/extras/alerts/sending.ts';
 import { notifyAfterMs, quietMs, sendHealthAlerts } from '#src/extras/providers/health-alerts.ts';
+import { metrics } from '#src/extras/providers/metrics.ts';
 import { pull, startPulls } from '#src/extras/providers/pull.ts';
 import { samsara as connector } from '#src/extras/providers/samsara/connector.ts';
 import {
+  addRow,
   as,
   call,
   changeAccount,
@@ -117,6 +121,31 @@ it('tells of what may pass by itself only after a while', async () => {
   expect(await sendHealthAlerts(env, Date.now() + notifyAfterMs)).toBe(1);
   const text = expect.stringContaining('needs these permissions: Read Vehicles');
   expect(await sent()).toMatchObject([{ subject: 'Acme Trucking is incomplete', text }]);
+});
+
+it('says of several problems the one that stops it', async () => {
+  provider.fault = ({ pathname }) =>
+    pathname === '/fleet/drivers' ? Response.json({}, { status: 403 }) : undefined;
+  await connected();
+  provider.data.token = 'samsara_api_made_up_2';
+  await rows('update pulls set due_at = 0 where connection_id = ?1', tale.id);
+  await pull(env, [tale.id]);
+  expect(await sendHealthAlerts(env)).toBe(1);
+  const text = expect.stringContaining('refuses the API token');
+  expect(await sent()).toMatchObject([{ subject: 'Acme Trucking is unavailable', text }]);
+});
+
+it('tells people of nothing that they have paused, but of consent that was withdrawn', async () => {
+  await connected();
+  await rows('update pulls set health = 2, health_at = 1 where connection_id = ?1', tale.id);
+  await operator.post(ofIt('pause'), {});
+  expect(await sendHealthAlerts(env)).toBe(0);
+  await addRow('connect_links', {
+    account_id: tale.us.accountId,
+    connection_id: tale.id,
+    withdrawn_at: 1,
+  });
+  expect(await sendHealthAlerts(env)).toBe(1);
 });
 
 it("is pulled at once when Samsara's webhook calls with its signature", async () => {
@@ -273,6 +302,9 @@ it('is left alone while it is paused or its account is suspended', async () => {
   await pullRun();
   expect(provider.calls).toEqual([]);
   expect(await startPulls(env)).toBe(0); // nor do suspended accounts stand in the way of others
+  const db = openDatabase(env);
+  const due = await transaction(db, metrics.measure(db, Date.now()));
+  expect(due).toEqual([{ fleet_pulls_due: 0, fleet_pull_oldest_due_seconds: 0 }]);
 });
 
 it.each([

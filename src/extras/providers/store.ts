@@ -174,7 +174,7 @@ export async function keepRefusals(
 export const removePull = (db: Database, connectionId: string) =>
   db.delete(pulls).where(eq(pulls.connectionId, connectionId));
 
-/** The shortest time between two pulls triggered by webhooks. */
+/** How long a pull that was triggered by a webhook may take to begin before it is triggered again. */
 const quietMs = 2_000;
 
 /**
@@ -197,6 +197,8 @@ export async function handleProviderWebhook(
         provider: connections.provider,
         secret: pulls.webhookSecret,
         dueAt: pulls.dueAt,
+        claim: pulls.claim,
+        claimedUntil: pulls.claimedUntil,
       })
       .from(pulls)
       .innerJoin(connections, eq(connections.id, pulls.connectionId))
@@ -208,7 +210,9 @@ export async function handleProviderWebhook(
   const { secret = '' } = await unseal(env, connectionId, found.secret);
   if (!(await webhook.isSigned(headers, body, secret))) return false;
   const now = Date.now();
-  if (found.dueAt === null || (found.dueAt > now - quietMs && found.dueAt <= now)) return true;
+  // What happened since a run began may not have been read by it.
+  const since = found.claim === null ? now - quietMs : found.claimedUntil - claimMs;
+  if (found.dueAt === null || (found.dueAt > since && found.dueAt <= now)) return true;
   await transaction(
     db,
     db

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers';
 import { transaction } from '#src/core/platform/db/database.ts';
 import { openDatabase } from '#src/core/platform/db/system.ts';
-import { samsaraEvent, samsaraVehicle } from '#src/dev/fakes/samsara.ts';
+import { fakeSamsara, samsaraEvent, samsaraVehicle } from '#src/dev/fakes/samsara.ts';
 import { sendMessages } from '#src/extras/alerts/sending.ts';
 import { notifyAfterMs, quietMs, sendHealthAlerts } from '#src/extras/providers/health-alerts.ts';
 import { metrics } from '#src/extras/providers/metrics.ts';
@@ -19,7 +19,7 @@ import {
   rows,
   signIn,
 } from '#test/support.ts';
-import { samsara } from './fleets/samsara.ts';
+import { samsara, samsaraOrigin } from './fleets/samsara.ts';
 import { providerStory } from './support.ts';
 
 let provider: ReturnType<typeof samsara>;
@@ -166,13 +166,33 @@ it("is pulled at once when Samsara's webhook calls with its signature", async ()
   expect(await callAsProvider({ body: 'x'.repeat(1024 * 1024 + 1) })).toBe(413);
   expect(await callAsProvider()).toBe(200);
   await arrived(1);
-  // The next pull is asked for at most once in two seconds.
-  await rows('update pulls set claim = 1, claimed_until = 9e15, due_at = 9e15'); // so that nothing is pulled meanwhile
+  // What follows a run that goes on is asked for once.
+  await rows(
+    "update pulls set claim = 'x', claimed_until = ?1, due_at = 9e15",
+    Date.now() + 45_000,
+  );
   await callAsProvider();
   const asked = await pullColumn('due_at');
   expect(asked).toBeLessThan(9e15);
   await callAsProvider();
   expect(await pullColumn('due_at')).toBe(asked);
+});
+
+it('is pulled once more when Samsara calls while what it called for is being read', async () => {
+  await connected([2]);
+  await setSecret();
+  if (connector.webhook) vi.spyOn(connector.webhook, 'isSigned').mockResolvedValue(true);
+  const serve = fakeSamsara(provider.data);
+  let count = 0;
+  tale.hooks.serves(samsaraOrigin, async (request) => {
+    const reply = await serve(request);
+    if (count++ > 0) return reply;
+    brakes();
+    await callAsProvider();
+    return reply;
+  });
+  await callAsProvider();
+  await arrived(1);
 });
 
 it('loads three months of history, or as much as is chosen', async () => {

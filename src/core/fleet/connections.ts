@@ -124,7 +124,7 @@ export async function updateConnection(
   const { accountId } = caller;
   const updatedAt = Date.now();
   const fields = Object.keys(changes).map((key) => (key === 'tsp' ? 'tSP' : key));
-  const { changed, keys } = await savingExternalId('connection', () =>
+  const { changed, keys = [] } = await savingExternalId('connection', () =>
     asCaller(env, caller, (db) => ({
       changed: db
         .update(connections)
@@ -134,7 +134,7 @@ export async function updateConnection(
       known: refuseUnless(db, sql`changes() > 0`, 'Unknown connection'),
       record: recordConnection(db, { id, accountId, updatedAt }),
       audit: audit(db, caller, 'changed', 'connections', id, fields),
-      keys: selectKeys(db, id),
+      keys: 'tsp' in changes || 'incidentTypeMap' in changes ? selectKeys(db, id) : undefined,
     })),
   );
   await Promise.all(keys.map(({ hash }) => storeInKv(env, hash)));

@@ -50,8 +50,9 @@ const saves = (
   });
 
 const ofConnection = saves(shown('connection'), async (c, externalId) => {
-  const { id } = await inPath(c, findConnection);
-  const connection = await updateConnection(...by(c), id, { externalId });
+  const connection = await inPath(c, findConnection);
+  if (connection.externalId !== externalId)
+    await updateConnection(...by(c), connection.id, { externalId });
   return { path: connectionPath(connection), name: connectionName(connection) };
 });
 

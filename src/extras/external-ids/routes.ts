@@ -14,7 +14,8 @@ import { setVehicleExternalId } from './external-ids.ts';
 export const externalIdRoutes = new Hono<App>()
   .put('/connections/:id', authenticate('api'), (c) =>
     identify(c, connections, async (id, externalId) => {
-      if (!(await findItem(...by(c), connections.list, id))) return undefined;
+      const found = await findItem(...by(c), connections.list, id);
+      if (!found || found.externalId === externalId) return found;
       await updateConnection(...by(c), id, { externalId });
       return findItem(...by(c), connections.list, id);
     }),

@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers';
 import { changes } from '#test/extras/changes/support.ts';
 import {
   as,
@@ -38,6 +39,7 @@ describe('an externalId', () => {
     expect(await found(`/${kind}s?externalId=FL-0042`)).toEqual([changed.data]);
     const { data } = await changes(us.apiToken, `cursor=${resume}`);
     expect(data.map((change) => change.data?.externalId)).toEqual(['FL-0042']);
+    expect((await put(path, 'FL-0042')).data).toEqual(changed.data); // nothing changes
     expect((await put(path, null)).data).toMatchObject({ externalId: null });
     expect(await found(`/${kind}s?externalId=FL-0042`)).toEqual([]);
   });
@@ -81,6 +83,12 @@ describe('an externalId', () => {
     }
     expect((await put(own(1), 'A')).status).toBe(200);
     expect((await put(truck(1, 1), 'V')).data).toMatchObject({ externalId: 'V' });
+  });
+
+  it('of a connection is none of what KV knows, which can be written once a second', async () => {
+    const written = vi.spyOn(env.TOKENS, 'put');
+    expect((await put(own(), 'A')).status).toBe(200);
+    expect(written).not.toHaveBeenCalled();
   });
 
   it('is refused with a control character', async () => {

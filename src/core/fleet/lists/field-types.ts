@@ -94,7 +94,7 @@ export const text = (max: number, ...words: Words) =>
 export const identifier = (max: number, ...words: Words) => ({
   ...text(max, ...words),
   input: Identifier(max),
-  query: QueryIdentifier,
+  query: comparedAs(withoutInvisible),
   clean: cleanText,
 });
 
@@ -115,19 +115,11 @@ export const maxVinBytes = 40;
 export const vin = (description: string) => {
   const short = shortText(maxVinBytes, description, '1FUJGLDR5CLBP8834');
   const input = v.pipe(Characters(maxVinBytes), OfBytes(maxVinBytes), v.transform(vinOf));
-  return { ...short, input, query: QueryVin, clean: cleanText };
+  return { ...short, input, query: comparedAs(upperVin), clean: cleanText };
 };
 
-const QueryIdentifier = v.pipe(
-  QueryText,
-  v.transform(withoutInvisible),
-  v.metadata({ type: 'string', maxLength: 1000 }),
-);
-const QueryVin = v.pipe(
-  QueryText,
-  v.transform(upperVin),
-  v.metadata({ type: 'string', maxLength: 1000 }),
-);
+const comparedAs = (form: (text: string) => string) =>
+  v.pipe(QueryText, v.transform(form), v.metadata({ type: 'string', maxLength: 1000 }));
 
 export const email = (...words: Words) =>
   field('text', EmailAddress, v.string(), words, { clean: cleanText });

@@ -129,8 +129,10 @@ export function isTimeZone(name: string): boolean {
 
 /** Days in a reader's time zone, written as `2026-11-20`. */
 
+export const firstDay = '1970-01-02';
+
 export const isDay = (text: string): boolean =>
-  /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= '1970-01-02' && isoDay(Date.parse(text)) === text;
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && text >= firstDay && isoDay(Date.parse(text)) === text;
 
 export const addDays = (day: string, count: number): string =>
   isoDay(Date.parse(day) + count * dayMs);

@@ -1,6 +1,6 @@
 // More than 15 s: an accident is simulated, whose levels come seconds apart.
 import { dirname } from 'node:path';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Response, Route } from 'playwright-core';
 import { openBrowser } from '#test/support/node/browser.ts';
 import {
   ago,
@@ -141,6 +141,17 @@ it('lists of vehicles and drivers show results while somebody types, and the add
   expect(await names.allInnerTexts()).toEqual(['Hauler 9']);
 });
 
+it('a list takes a day that is typed once all of it is there, and counts the filters that are set', async () => {
+  await open('/portal/accidents');
+  const asked: (string | null)[] = [];
+  page.on('request', (request) => asked.push(new URL(request.url()).searchParams.get('from')));
+  await page.getByLabel('From').focus();
+  await page.keyboard.type('11202026');
+  await expect.poll(() => page.url()).toContain('from=2026-11-20');
+  expect([...new Set(asked)]).toEqual(['2026-11-20']);
+  expect(await page.locator('.filter-box summary').textContent()).toBe('Filters1 set');
+});
+
 it('many choices are narrowed while somebody types, and the Enter key sends nothing', async () => {
   const webhook = (await us.get<{ id: string }[]>('/webhooks'))[0]?.id;
   await open(`/portal/webhooks/${webhook}/edit`);
@@ -149,4 +160,35 @@ it('many choices are narrowed while somebody types, and the Enter key sends noth
   await page.keyboard.press('Enter');
   const group = page.getByRole('group', { name: 'Only these incident types' });
   expect(await group.locator('.choice:visible').allInnerTexts()).toEqual(['Harsh Braking']);
+});
+
+it('a page shows what has changed, also if it was not read at first, but not what no filter asks for', async () => {
+  await page.clock.install();
+  await open('/portal/events');
+  const rows = page.locator('tbody a.cover');
+  const address = `${stack.baseUrl}/portal/events`;
+  const happens = (sourceId: string) =>
+    us.send([safetyEvent({ sourceId, startedAt: ago(minuteMs) })], false);
+  const looksAfter = (ms: number, answered: (response: Response) => boolean) =>
+    Promise.all([page.waitForResponse(answered), page.clock.runFor(ms)]);
+  await page.route(address, (route) => route.fulfill({ status: 503 }), { times: 1 });
+  await happens('m3');
+  await looksAfter(4000, (response) => response.status() === 503);
+  await looksAfter(8000, (response) => response.url() === address);
+  await expect.poll(() => rows.count()).toBe(3);
+
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const answer = async (route: Route) => {
+    await promise;
+    await route.continue();
+  };
+  await page.route(address, answer, { times: 1 });
+  await happens('m4');
+  await Promise.all([page.waitForRequest(address), page.clock.runFor(8000)]);
+  await page.getByLabel('Risk').selectOption('5');
+  await expect.poll(() => rows.count()).toBe(0);
+  await Promise.all([page.waitForResponse(address), resolve()]);
+  const isLook = (response: Response) => response.url().includes('/page-version');
+  await looksAfter(8000, isLook); // the next one: the last has ended
+  expect(await rows.count()).toBe(0);
 });

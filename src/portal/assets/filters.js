@@ -29,7 +29,8 @@ if (form) {
   };
   const applyOrGo = () => apply().catch(() => location.assign(address()));
 
-  form.addEventListener('change', applyOrGo);
+  // A year that is being typed begins as 0002.
+  form.addEventListener('change', ({ target }) => target.validity.valid && applyOrGo());
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     applyOrGo();

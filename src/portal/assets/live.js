@@ -21,9 +21,11 @@ async function look() {
 }
 
 async function refresh() {
-  const reply = await fetch(location.href, { headers: { accept: 'text/html' } });
-  if (!reply.ok || reply.redirected) return;
+  const { href, search } = location;
+  const reply = await fetch(href, { headers: { accept: 'text/html' } });
+  if (!reply.ok || reply.redirected) throw new Error(reply.statusText);
   const fresh = new DOMParser().parseFromString(await reply.text(), 'text/html');
+  if (location.search !== search) return; // its filters show what they found
   for (const part of document.querySelectorAll('[data-live]')) {
     const next = part.id
       ? fresh.getElementById(part.id)

@@ -3,6 +3,7 @@ import { Allowed, Icon, LinkButton, PostForm, Submit, type Weight } from '../but
 import { Note } from '../parts.tsx';
 import { PageReader } from '../reader.ts';
 import { FilledForm } from '../submit.ts';
+import { firstDay } from '../time.tsx';
 
 /** A form for people who may send it, with input and errors if shown again; `to` another page. */
 export const Form = (props: { to?: string; look?: string; children: Child }) => {
@@ -108,7 +109,14 @@ export const Field = (props: {
           ))}
         </select>
       ) : (
-        <input class="input" type={type ?? 'text'} value={shown} {...rest} {...control} />
+        <input
+          class="input"
+          type={type ?? 'text'}
+          min={type === 'date' ? firstDay : undefined}
+          value={shown}
+          {...rest}
+          {...control}
+        />
       )}
       <BelowControl name={name} hint={hint} />
     </div>

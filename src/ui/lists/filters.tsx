@@ -195,7 +195,9 @@ export const FilterForm = ({ path, search }: { path: string; search: Search }) =
         <summary>
           <Icon name="sliders-horizontal" small />
           Filters
-          {set > 0 && <span class="sub">{set} set</span>}
+          <span class="sub" data-fresh="set">
+            {set > 0 && `${set} set`}
+          </span>
         </summary>
         <form method="get" action={path} data-filters>
           <div class="filters">

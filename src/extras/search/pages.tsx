@@ -52,13 +52,16 @@ export async function pageByName<K extends Kind, Row>(
       });
   const isPart = q !== '' || after !== '';
   const shown = items.slice(0, perPage);
+  const isCut = items.length > perPage;
   return page(
     c,
     {
       title,
       lead: (
-        <span data-fresh="lead">
-          {q ? `${title} that match “${q}”.` : `${title} of all connections, by name.`}
+        <span data-fresh="lead" role="status">
+          {q
+            ? `${title} that match “${q}”: ${isCut ? `the first ${perPage}` : items.length || 'none'}.`
+            : `${title} of all connections, by name.`}
         </span>
       ),
       actions: (
@@ -69,14 +72,14 @@ export async function pageByName<K extends Kind, Row>(
     },
     <section class="panel" aria-label={title}>
       <Find path={path} q={q} hint={hint} button="Find" look="panel-head find" live />
-      <div data-fresh={many} role="status">
+      <div data-fresh={many}>
         {!isPart && above}
         {shown.length > 0 ? (
           <>
             <Table caption={title} stacked columns={columns} items={await rows(shown)} />
             <Pager
               count={
-                items.length > perPage
+                isCut
                   ? `The first ${perPage}; type more to narrow the list`
                   : counted(items.length, kind, many)
               }

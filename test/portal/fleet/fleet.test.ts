@@ -90,6 +90,13 @@ it('lists go on after a page in the order of numbers, and read no more rows in a
   expect(await readBy(them, '/portal/search?q=truck+0')).toBeLessThanOrEqual(10 * 21 + 20);
 });
 
+it.each([
+  ['vehicles?q=t', 'Vehicles that match “t”: 2.'],
+  ['drivers?q=x', 'Drivers that match “x”: none.'],
+])('screen readers say how many %s has, not all of them', async (path, said) =>
+  expect((await page(`/portal/${path}`)).textAt('main [role=status]')).toEqual([said]),
+);
+
 it('the page of a vehicle has its accidents without its name in each row', async () => {
   await us.send(accident({ sourceId: 'of-truck-2', vin: 'VIN2', eventTime: minutesAgo(7) }));
   const path = `/portal/vehicles/${idOf('vehicle', 'truck-1')}`;

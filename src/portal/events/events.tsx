@@ -4,15 +4,15 @@ import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
 import { by, type Context, orNotFound } from '../../core/platform/http/context.ts';
 import { added, findListed } from '../../ui/added.ts';
 import { type Offered, offered } from '../../ui/forms/forms.tsx';
-import { page } from '../../ui/layout.tsx';
+import { page, timeZoneOf } from '../../ui/layout.tsx';
 import { column } from '../../ui/lists/columns.tsx';
-import { nameOf } from '../../ui/lists/filters.tsx';
+import { addressOf, nameOf } from '../../ui/lists/filters.tsx';
 import { type RecordList, recordFile, recordPage } from '../../ui/lists/list.tsx';
 import { fact, factsOf, idIn, MapPanel, pointsOf, timeIn } from '../../ui/lists/records.tsx';
 import { FullPlace } from '../../ui/map.tsx';
 import { EventState, Facts, Panel, riskOptions } from '../../ui/parts.tsx';
 import { eventsWithDrivers, type NamedEvent } from '../../ui/read/named-lists.ts';
-import { Clock, FullTime, spanInWords } from '../../ui/time.tsx';
+import { Clock, dayIn, FullTime, spanInWords } from '../../ui/time.tsx';
 
 const types: Offered[] = [['', 'All types'], ...offered(incidentTypes)];
 
@@ -120,6 +120,8 @@ export async function detail(c: Context) {
               fact.source,
               fact.received,
             ),
+            // It was not received yet, or is in the archive, where only its time would find it.
+            ['Trips', event.tripId && !trip && <a href={tripsAround(c, event)}>Of that day</a>],
             ['Event ID', <code class="text-xs">{event.id}</code>],
             ...more.flatMap(({ facts = [] }) => facts),
           ]}
@@ -127,6 +129,12 @@ export async function detail(c: Context) {
       </Panel>
     </div>,
   );
+}
+
+/** The trips of an event's vehicle on its day. */
+function tripsAround(c: Context, { vehicleId: vehicle, startedAt }: NamedEvent): string {
+  const day = dayIn(timeZoneOf(c), Date.parse(startedAt));
+  return addressOf('/portal/trips', { vehicle, from: day, to: day });
 }
 
 const Types = ({

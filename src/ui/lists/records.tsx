@@ -132,8 +132,7 @@ export const fact = {
   },
   trip: {
     head: 'Trip',
-    cell: ({ trip, tripId }: { trip: NamedTrip | undefined; tripId?: string | null }) =>
-      trip ? <TripLink trip={trip} /> : tripId && <a href={`/portal/trips/${tripId}`}>Its trip</a>,
+    cell: ({ trip }: { trip: NamedTrip | undefined }) => trip && <TripLink trip={trip} />,
   },
   source: { head: 'Source', cell: SourceLink },
   received: {

@@ -36,7 +36,7 @@ beforeAll(async () => {
       speedLimitKph: 88,
       location: { latitude: 40.21502, longitude: -77.18934 },
     }),
-    safetyEvent({ sourceId: 'phone', startedAt: hoursAgo(1), eventRisk: 2 }),
+    safetyEvent({ sourceId: 'phone', startedAt: hoursAgo(1), eventRisk: 2, trip: 'trip-2' }),
     safetyEvent({ sourceId: 'other', vehicle: 'truck-2', startedAt: hoursAgo(1.5), eventRisk: 3 }),
     safetyEvent({ sourceId: 'old', startedAt: longAgo, incidentTypes: ['Speeding'] }),
   );
@@ -177,6 +177,14 @@ it('the page of a safety event has place, speed, trip, driver and label', async 
   ])
     expect(text).toContain(words);
   expect(textAt('.cols > .stack h2')).toEqual(['Place', 'Who was notified']);
+});
+
+it('an event whose trip is not there leads to the trips of its vehicle on that day', async () => {
+  const { links } = await page(`/portal/events/${idOf('safetyEvent', 'phone')}`);
+  const [trips = ''] = links('Of that day');
+  const [, from, to] = /&from=(.*)&to=(.*)/.exec(trips) ?? [];
+  expect([from, to]).toEqual([hoursAgo(1).slice(0, 10), hoursAgo(1).slice(0, 10)]);
+  expect((await page(trips)).textAt('.chips')[0]).toContain('Vehicle Truck 114');
 });
 
 it("the page of a safety event in the archive is found by the list's link", async () => {

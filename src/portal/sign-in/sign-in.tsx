@@ -49,8 +49,8 @@ export function requestPage(c: Context, problem?: string) {
         </button>
       </Form>
       <p class="sub">
-        A link works once, for {linkMinutes} minutes. With single sign-on, only one admin can use
-        one. No account yet? Ask an admin of your company to invite you.
+        A link works once, for {linkMinutes} minutes. {added(c, 'signIn')[0]?.byLink} No account
+        yet? Ask an admin of your company to invite you.
       </p>
     </>,
     problem ? 'invalid' : undefined,

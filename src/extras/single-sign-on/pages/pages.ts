@@ -18,7 +18,7 @@ export const pages: Pages = {
   signIn: {
     begin: goToProvider,
     excluded: mustUseProvider,
-    byLink: 'If your company signs you in, only one admin can use one.',
+    byLink: 'With single sign-on, only one admin can use one.',
     stays: `with single sign-on for ${providerSessionMs / hourMs} hours`,
   },
 };

@@ -98,7 +98,7 @@ describe.each(connectors)('%s', (path) => {
   it('wants each property that its provider is read for, or the property would never come', () => {
     const lists = read(path).matchAll(/wantedNames\(\s*[`']([^`']*)/g);
     const wanted = [...lists].flatMap(([, list = '']) => list.trim().split(/\s+/));
-    expect(wanted.length).toBeGreaterThan(20);
+    expect(wanted).not.toEqual([]);
     expect(namesRead(path).filter((name) => !wanted.includes(name))).toEqual([]);
   });
 });

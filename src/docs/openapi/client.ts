@@ -88,7 +88,8 @@ const health: Operation = {
   others: {
     503: {
       description:
-        'The database does not respond, or deliveries have been due for more than five minutes.',
+        'The database does not respond, deliveries have been due for more than five minutes, or the scheduled ' +
+        'jobs have stopped.',
       headers: retry,
       content: {
         'application/json': { schema: ref('UnhealthyReply'), example: examples.UnhealthyReply },

@@ -2,7 +2,7 @@ import { urlProblems } from '../../core/platform/address.ts';
 import { coreFields } from '../../core/webhooks/fields.ts';
 import { options } from '../../core/webhooks/options.ts';
 import { WebhookQuery } from '../../core/webhooks/schema.ts';
-import { type Json, ref } from './components.ts';
+import { ref } from './components.ts';
 import type { Operation, Operations, Refusals } from './document.ts';
 import { examples } from './examples.ts';
 import { query, refused, shared } from './lists.ts';
@@ -40,13 +40,6 @@ const invalidWebhook: Refusals = [
   refused('notificationTypes', coreFields.notificationTypes.input, []),
 ];
 
-/** The only 400 of a request without parameters: query and Connection-Id are ignored. */
-const notHttp: Json = {
-  description:
-    'The request is not valid HTTP, for example because of a malformed header. It is refused before it reaches ' +
-    'the service, so the body need not be JSON.',
-};
-
 /** Which fields are not replaced when they are left out. */
 function keptOptions(): string {
   const names = new Intl.ListFormat('en-GB').format(options().map(({ name }) => `\`${name}\``));
@@ -65,7 +58,6 @@ export const webhookOperations = (refusals: Refusals): Operations => ({
       message: 'Webhooks',
       data: { type: 'array', items: ref('Webhook') },
     },
-    others: { 400: notHttp },
   },
   createWebhook: {
     call: 'post /webhook',

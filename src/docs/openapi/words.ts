@@ -132,7 +132,8 @@ export const words = (): Record<string, string> => ({
     'For how many seconds the oldest delivery that no worker has claimed has been due, as of the last sweep; null if there is none.',
   sweptSecondsAgo:
     'How long ago the scheduled jobs last ran, in seconds; null if they have not run yet.',
-  size: 'How full the database is: how many bytes, which share of the most, and in how many days it will be full (null if it is not growing, or too new to estimate). Null if it does not respond.',
+  size: 'How full the database is; null if it does not respond.',
+  daysLeft: 'In how many days it will be full; null if it is not growing, or too new to estimate.',
   bytes: 'How large it is.',
   share: 'Its size as a share of the maximum, from 0 to 1.',
   records:

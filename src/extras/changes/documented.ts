@@ -87,7 +87,7 @@ export const documented: Documented = {
         [`${name}.kind`, name === 'Change' ? kindWords : 'What it is.'],
         [`${name}.id`, 'Its identifier, as in its list.'],
         [`${name}.connectionId`, 'The connection it belongs to.'],
-        [`${name}.action`, 'changed: it is new or different. deleted: it no longer exists.'],
+        [`${name}.action`, '`changed`: it is new or different. `deleted`: it no longer exists.'],
         [`${name}.data`, 'The item as its list shows it now; null if it was deleted.'],
       ]),
     ),

@@ -94,12 +94,18 @@ type Action = Pick<Operation, 'call' | 'summary' | 'description'> & {
   message: string;
   refusals: string[];
   data?: string;
+  example?: object;
 };
 
-const ofDelivery = ({ message, data = 'DeliverySummary', ...operation }: Action): Operation => ({
+const ofDelivery = ({
+  message,
+  data = 'DeliverySummary',
+  example,
+  ...operation
+}: Action): Operation => ({
   ...operation,
   parameters: [{ written: idParameter('The Delivery-Id.', deliverySummary.id) }],
-  reply: { name: `${data}Reply`, message, data: ref(data) },
+  reply: { name: `${data}Reply`, message, data: ref(data), ...(example && { example }) },
   others: unknownId('delivery'),
 });
 
@@ -119,6 +125,7 @@ const deliveryOperations: Operations = {
     description:
       'Sends a finished delivery again under its Delivery-Id, with a new retry schedule.',
     message: 'Replayed',
+    example: { ...deliverySummary, attempts: 0 },
     refusals: [
       'This delivery is pending, send it now instead',
       'This delivery is too old to be replayed',
@@ -146,7 +153,7 @@ const webhookOperations: Operations = {
       'with `includeDelivered`, also what was delivered. While there is `more`, call again with `next` as `after`. ' +
       'Pending deliveries are skipped, so a repeated call sends nothing twice unless it includes what was delivered.',
     body: 'ReplayInput',
-    reply: { name: 'ReplayReply', message: 'Replayed', data: ref('ReplayOutcome') },
+    reply: { name: 'ReplayReply', message: 'Counted', data: ref('ReplayOutcome') },
     refusals: [
       emptyRange,
       refused('after', after, '?'),
@@ -176,7 +183,8 @@ const webhookOperations: Operations = {
 const ofSummary = {
   id: 'The Delivery-Id, the same on each attempt.',
   status:
-    'pending until it is delivered or failed for good; cancelled when the webhook no longer subscribes to it.',
+    '`pending` until it is delivered or has failed for good; `cancelled` when the webhook no longer subscribes ' +
+    'to it.',
   level: "The accident's level; null for an event.",
   nextAttemptAt: 'When it is due next; null unless it is pending.',
   createdAt: 'When the notification was received.',

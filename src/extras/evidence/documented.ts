@@ -77,7 +77,7 @@ export const documented: Documented = {
       kind: 'What it is.',
       camera: 'Which camera took it, if the provider says.',
       takenAt: 'When it was taken, if the provider says.',
-      state: 'waiting until it is copied or missed.',
+      state: '`waiting` until it is copied or missed.',
       reason: 'Why it was missed, or why copying it has failed so far.',
       contentType: 'Its type, by its first bytes; null until it is stored.',
       bytes: 'Its size.',

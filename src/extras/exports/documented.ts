@@ -30,10 +30,11 @@ const exported = {
 
 const parameters = [{ written: idParameter("The export's id.", exported.id) }];
 
-const exportReply = (message: string) => ({
+const exportReply = (message: string, example = {}) => ({
   name: 'ExportReply',
   message,
   data: ref('DataExport'),
+  example: { ...exported, ...example },
 });
 
 const { lists, formats, from, to } = ExportInput.entries;
@@ -45,7 +46,7 @@ const requestExport: Operation = {
     `Prepares files of whole lists, for seven days. An account can have one in preparation, and ${maxExportsPerDay} a day. ` +
     'Deleting a connection or erasing a driver deletes all exports of the account.',
   body: 'ExportInput',
-  reply: exportReply('Export requested'),
+  reply: exportReply('Export requested', { state: 'preparing', records: 0, files: [] }),
   refusals: [
     refused('lists', lists, ['?']),
     refused('formats', formats, ['?']),
@@ -139,7 +140,7 @@ export const documented: Documented = {
       'Only trips, safety events and accidents at this time or later. A date is its midnight UTC.',
     'ExportInput.to': 'Only trips, safety events and accidents before this time.',
     ...wordsOf('DataExport', 'Lists as files.', {
-      state: 'preparing until its files are ready or it has failed.',
+      state: '`preparing` until its files are ready or it has failed.',
       lists: 'The lists that it has.',
       formats: 'The formats of its files.',
       from: 'The beginning of its trips, safety events and accidents; null for all.',

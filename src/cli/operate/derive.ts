@@ -178,7 +178,9 @@ async function typedValue(name: string, schema: Schema, typed: string | boolean)
   if (typeof typed === 'boolean') return typed;
   if (typed === '-' && secrets.includes(name)) {
     if (process.stdin.isTTY) console.error(`Enter the ${name}, then press Ctrl-D:`);
-    return (await text(process.stdin)).trim();
+    const secret = (await text(process.stdin)).trim();
+    if (secret === '') throw new ApiError(`stdin has no ${name}. Nothing has changed`);
+    return secret;
   }
   if (typed === '' && isNullable(schema)) return null;
   const { type, items } = isNullable(schema) ? (schema.anyOf?.[0] ?? schema) : schema;

@@ -25,6 +25,7 @@ export type NewPull = {
   provider: string;
   credential: string;
   name?: string | undefined;
+  tSP?: string | undefined;
   baseUrl?: string | undefined;
   historyDays?: number | undefined;
   incidentTypeMap?: Record<string, string[]> | undefined;
@@ -99,12 +100,16 @@ export const accessTo = (
 });
 
 /** Connects a provider if there is a credential; otherwise its records come from a connector. @throws Refusal: invalid */
-export const connectIfPulled = async (
+export async function connectIfPulled(
   env: Env,
   caller: Caller,
   { credential, ...input }: NewConnection & Partial<NewPull>,
-): Promise<CoveredConnection | undefined> =>
-  credential === undefined ? undefined : connectProvider(env, caller, { ...input, credential });
+): Promise<CoveredConnection | undefined> {
+  if (credential !== undefined) return connectProvider(env, caller, { ...input, credential });
+  for (const name of ['historyDays', 'baseUrl'] as const)
+    if (input[name] !== undefined) throw invalidField('credential', `is required with ${name}`);
+  return undefined;
+}
 
 /** Connects a provider: tries its credential, and starts pulling. @throws Refusal: invalid */
 export async function connectProvider(
@@ -130,7 +135,7 @@ export async function connectProvider(
     {
       ...input,
       provider: connector.provider,
-      tSP: connector.name,
+      tSP: input.tSP ?? connector.name,
       name: input.name ?? tried.organisation,
       id,
     },

@@ -80,6 +80,15 @@ it.each([
   expect(help.out.replace(/\s+/g, ' ')).toContain('- reads it from stdin.');
 });
 
+it('an empty secret is refused, such as that of a command before it that failed', async () => {
+  asked = [];
+  const tool = start('connection create --account a --provider samsara --credential -');
+  tool.child.stdin?.end('\n');
+  await tool.ended;
+  expect(tool.err).toContain('stdin has no credential');
+  expect(asked).toEqual([]);
+});
+
 it('a wrong operator key is called that', async () => {
   status = 401;
   const { err } = await fleet('status');

@@ -71,8 +71,17 @@ it.each([
   [{ baseUrl: 'mars' }, 'baseUrl must be an https URL or eu or ca'],
   [{ baseUrl: '__proto__' }, 'baseUrl must be an https URL or eu or ca'],
   [{ provider: 'constructor' }, 'provider must be samsara'],
+  [{ credential: '' }, 'credential is required with historyDays'],
+  [{ credential: '', historyDays: null, baseUrl: 'eu' }, 'credential is required with baseUrl'],
 ])('refuses %j', async (more, message) => {
   await expect(tale.connect([], more)).rejects.toThrow(message);
+});
+
+it("has the provider's name that operators have chosen in its deliveries", async () => {
+  await connected([2], { tSP: 'Acme Cams' });
+  brakes();
+  await pullAll();
+  expect(await events()).toMatchObject([{ tSP: 'Acme Cams' }]);
 });
 
 it('tells people to try again where nothing is saved, since we do not', async () => {

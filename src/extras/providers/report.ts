@@ -1,4 +1,4 @@
-import { and, eq, not } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import { unseal } from '../../core/platform/crypto.ts';
 import { asCaller, type Caller } from '../../core/platform/db/guard.ts';
 import { recordId } from '../../core/platform/db/ids.ts';
@@ -24,20 +24,20 @@ export async function findReport(
 ): Promise<{ link: string } | { missing: string }> {
   const [pull] = await asCaller(env, caller, (db) =>
     db
-      .select({ provider: connections.provider, secrets: pulls.secrets, baseUrl: pulls.baseUrl })
+      .select({
+        provider: connections.provider,
+        secrets: pulls.secrets,
+        baseUrl: pulls.baseUrl,
+        isEnded: isWithdrawn(connections.id).as('ended'),
+      })
       .from(pulls)
       .innerJoin(connections, eq(connections.id, pulls.connectionId))
-      .where(
-        and(
-          eq(pulls.connectionId, connectionId),
-          eq(pulls.accountId, caller.accountId),
-          not(isWithdrawn(connections.id)),
-        ),
-      ),
+      .where(and(eq(pulls.connectionId, connectionId), eq(pulls.accountId, caller.accountId))),
   );
   const connector = pull && connectorOf(pull.provider);
   if (!pull || !connector?.reportLink)
     return reportUrl ? { link: reportUrl } : { missing: 'There is no report.' };
+  if (pull.isEnded) return { missing: 'The consent to this connection was withdrawn.' };
   try {
     const { credential = '' } = await unseal(env, connectionId, pull.secrets);
     const api = connector.open(accessTo(env, connector, { credential, baseUrl: pull.baseUrl }));

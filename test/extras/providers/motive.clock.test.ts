@@ -1,6 +1,6 @@
 import { eventRecord, vehicleRecord } from '#src/extras/providers/motive/records.ts';
 import { changes } from '#test/extras/changes/support.ts';
-import { dayMs, signIn } from '#test/support.ts';
+import { addRow, dayMs, signIn } from '#test/support.ts';
 import { add, type Item, iso, soon } from './fleets/fleet.ts';
 import {
   fakeMotive,
@@ -195,6 +195,9 @@ describe('a crash', () => {
     data.performance.pop();
     expect(await open()).toEqual([303, `/portal/accidents/${eventId}`]);
     fault = () => new Response('', { status: 503 });
+    expect(await open()).toEqual([303, `/portal/accidents/${eventId}`]);
+    const withdrawn = { connection_id: tale.id, withdrawn_at: 1 };
+    await addRow('connect_links', { account_id: tale.us.accountId, ...withdrawn });
     expect(await open()).toEqual([303, `/portal/accidents/${eventId}`]);
   });
 

@@ -233,7 +233,6 @@ create table accidents (
   source_updated_at  integer,
   acknowledged       text check (json_valid(acknowledged)), -- by a user of the account: {"at", "by", "note"}
   closed             text check (json_valid(closed)),
-  alerted            text check (json_valid(alerted)),      -- the users and channels to notify if it is a false alarm
   -- What a claim needs besides, as far as it is known. The names are as they were when it was reported.
   vehicle_name       text,
   license_plate      text,

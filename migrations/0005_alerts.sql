@@ -12,6 +12,17 @@ create table mail_rules (
 create index mail_rules_by_account on mail_rules (account_id);
 create trigger mail_rules_of_users after delete on portal_users BEGIN delete from mail_rules where recipient_id = old.id; END;
 
+-- Who was notified of an accident, and so is notified if it turns out to be a false alarm.
+create table accident_alerts (
+  accident_id  text not null references accidents (id) on delete cascade,
+  recipient_id text not null, -- the user or the channel
+  account_id   text not null,
+  at           integer not null,
+  dismissed    integer not null check (dismissed in (0, 1)), -- 1: of the false alarm as well
+  primary key (accident_id, recipient_id)
+) strict, without rowid;
+create index accident_alerts_by_account on accident_alerts (account_id, accident_id, recipient_id);
+
 create table mail_feeds (
   account_id text primary key,
   seen       integer not null -- the last of `changes` that was looked at

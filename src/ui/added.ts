@@ -187,7 +187,7 @@ export type Connecting = { href: string; text: string; others: Tab[] };
 export type OpenReport = { link: string } | { missing: string };
 
 /** A person or channel that was notified; `at` is null if that was before it was recorded. */
-export type Alerted = { name: string; isChannel: boolean; at: number | null; isWaiting: boolean };
+export type Alerted = { name: string; isChannel: boolean; at: number; isWaiting: boolean };
 
 /** An event, or an accident. */
 export type ShownRecord = { id: string; accident?: Accident };

@@ -1,4 +1,4 @@
-import { addRow } from '#test/support/rows.ts';
+import { addRow, value } from '#test/support/rows.ts';
 import { register } from '#test/support/world.ts';
 import { rowsOf } from './account-rows.ts';
 import { added } from './added.ts';
@@ -32,6 +32,7 @@ export async function fullAccount(): Promise<World> {
     webhook_id: webhook.id,
     user_id: person,
     recipient_id: person,
+    accident_id: await value('select id from accidents where account_id = ?1', us.accountId),
   };
   // Deliveries of webhooks that are gone are the account's as well, and so is one that failed.
   const gone = { webhook_id: `gone-${us.accountId}`, status: 'failed', next_attempt_at: 1 };

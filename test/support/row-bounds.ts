@@ -37,7 +37,6 @@ export const longTexts: { [column: string]: number | { [table: string]: number }
   address: 4_000,
   items: 80_000,
   recipients: 16_000,
-  alerted: 6_000,
   secrets: 17_000,
   rejected: 35_000,
   warned: 45_000,

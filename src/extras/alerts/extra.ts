@@ -10,7 +10,14 @@ import { pages } from './pages/pages.ts';
 import { recordAlertsAreDue, sendRecordAlerts } from './records.ts';
 import { ruleOfFirst } from './rules.ts';
 import { messageJob, messagesAreDue, sendMessages } from './sending.ts';
-import { alertChannels, alertMessages, alertsSent, mailFeeds, mailRules } from './tables.ts';
+import {
+  accidentAlerts,
+  alertChannels,
+  alertMessages,
+  alertsSent,
+  mailFeeds,
+  mailRules,
+} from './tables.ts';
 
 export const extra: Extra = {
   handlers,
@@ -28,6 +35,7 @@ export const extra: Extra = {
     [messageJob]: { isDue: messagesAreDue, run: sendMessages },
   },
   tables: [
+    accidentAlerts.accountId,
     alertChannels.accountId,
     alertMessages.accountId,
     alertsSent.accountId,

@@ -1,5 +1,4 @@
 import { and, gt, inArray, notInArray, type SQL, sql } from 'drizzle-orm';
-import { alertedId, isUnaware, rememberAlerted } from '../../core/fleet/accidents/alerted.ts';
 import { groupKeysOfVehicle } from '../../core/fleet/lists/group-keys.ts';
 import { type Database, jsonList, transaction } from '../../core/platform/db/database.ts';
 import { ofActiveAccount } from '../../core/platform/db/guard.ts';
@@ -42,11 +41,7 @@ export async function sendRecordAlerts(
     const ids = jsonList(feeds.map(({ id }) => id));
     const statements = {
       added: addNews(env, db, 'record', newsOf(ids, now), now),
-      remembered: rememberAlerted(
-        db,
-        sql`(with ${unread(ids)} select * from ${newsOfAccidents(now)})`,
-        now,
-      ),
+      remembered: remember(db, ids, now),
       advanced: advance(db, ids),
     };
     const { added } = await transaction(db, statements, { repeatable: true });
@@ -101,8 +96,19 @@ const newsOfAccidents = (now: number): SQL => sql`(
     and l.value->>'receivedAt' = strftime('%Y-%m-%dT%H:%M:%fZ', a.at / 1000.0, 'unixepoch')
     and a.at >= max(r.since, ${now - dayMs}) and ${overlap(sql`r.group_keys`, sql`a.group_keys`)}
   union
-  select a.account_id, ${alertedId}, a.id, ${itemOf(sql`${falseAlarm}`)}
-  from crashes a cross join json_each(a.alerted) m where a.dismissed and ${isUnaware})`;
+  select a.account_id, m.recipient_id, a.id, ${itemOf(sql`${falseAlarm}`)}
+  from crashes a cross join accident_alerts m on m.accident_id = a.id
+  where a.dismissed and not m.dismissed)`;
+
+/** The statement that remembers who is notified of the accidents in unread changes. */
+const remember = (db: Database, accountIds: SQL, now: number) =>
+  // Set-based: over a CTE that is materialized.
+  db.run(sql`
+    insert into accident_alerts (accident_id, recipient_id, account_id, at, dismissed)
+    with ${unread(accountIds)}
+    select distinct n.id, n.recipient_id, n.account_id, ${now}, a.dismissed
+    from ${newsOfAccidents(now)} n cross join accidents a on a.id = n.id where true
+    on conflict do update set dismissed = excluded.dismissed`);
 
 const itemOf = (level: SQL): SQL =>
   sql`json_object('level', ${level}, 'id', a.id, 'at', a.event_time, 'vehicle', a.vehicle)`;

@@ -1,6 +1,7 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { AuditedTable } from '../../core/accounts/audit/write.ts';
 import { accounts } from '../../core/platform/db/schema/accounts.ts';
+import { accidents } from '../../core/platform/db/schema/fleet.ts';
 
 export const mailRules = sqliteTable(
   'mail_rules',
@@ -19,6 +20,26 @@ export const mailRules = sqliteTable(
     since: integer().notNull(),
   },
   (t) => [index('mail_rules_by_account').on(t.accountId)],
+);
+
+/** Who was notified of an accident, and so is notified if it turns out to be a false alarm. */
+export const accidentAlerts = sqliteTable(
+  'accident_alerts',
+  {
+    accidentId: text('accident_id')
+      .notNull()
+      .references(() => accidents.id, { onDelete: 'cascade' }),
+    /** The user or the channel. */
+    recipientId: text('recipient_id').notNull(),
+    accountId: text('account_id').notNull(),
+    at: integer().notNull(),
+    /** Of the false alarm as well. */
+    dismissed: integer({ mode: 'boolean' }).notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.accidentId, t.recipientId] }),
+    index('accident_alerts_by_account').on(t.accountId, t.accidentId, t.recipientId),
+  ],
 );
 
 export const mailFeeds = sqliteTable('mail_feeds', {

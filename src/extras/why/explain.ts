@@ -41,8 +41,7 @@ async function explainOne(env: Env, { accountId, account, eventId }: Incident) {
       deliveries: notified.deliveries,
       complete: notified.complete,
       unnotified: notified.unnotified.map(({ id, ...webhook }) => ({ webhookId: id, ...webhook })),
-      // Before times were recorded, it is 1.
-      alerted: notified.alerted.map((one) => ({ ...one, at: (one.at ?? 0) > 1 ? one.at : null })),
+      alerted: notified.alerted,
     },
   ];
 }

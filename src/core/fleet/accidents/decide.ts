@@ -10,7 +10,7 @@ import type { accidents as records } from '../lists/accidents.ts';
 /** An accident, as its records add up. What people do about it is stored beside. */
 export type Accident = Omit<
   typeof accidents.$inferSelect,
-  'acknowledged' | 'closed' | 'assignedTo' | 'note' | 'alerted'
+  'acknowledged' | 'closed' | 'assignedTo' | 'note'
 >;
 
 /** A record, with the vehicle and the driver that it names. */

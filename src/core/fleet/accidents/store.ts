@@ -13,7 +13,7 @@ import type { Accident, AccidentRecord, Fleet, KnownDriver, KnownVehicle } from 
 /** How many vehicles of an account with the same VIN are read to choose one: the newest. */
 export const maxVehicles = 50;
 
-const { acknowledged, closed, assignedTo, note, alerted, ...columns } = getTableColumns(accidents);
+const { acknowledged, closed, assignedTo, note, ...columns } = getTableColumns(accidents);
 
 /** SQL for an accident as a text, by which it is compared with what was read. */
 const asText = sql<string>`json_array(${sql.join(Object.values(columns), sql`, `)})`;

@@ -62,7 +62,9 @@ const WhoWasNotified = (props: Props) => {
                 {isWaiting ? 'Waiting to be sent' : isChannel ? 'Sent' : 'Emailed'}
               </span>
             </span>
-            <span class="when">{at !== null && at > 1 && <Time at={at} seconds />}</span>
+            <span class="when">
+              <Time at={at} seconds />
+            </span>
           </li>
         ))}
         {unnotified.map((webhook) => (

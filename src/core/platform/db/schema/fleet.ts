@@ -197,8 +197,6 @@ export const accidents = sqliteTable(
     /** By a user of the account: {"at", "by", "note"}. */
     acknowledged: text(),
     closed: text(),
-    /** The users and channels to notify if it is a false alarm. */
-    alerted: text(),
     vehicleName: text('vehicle_name'),
     licensePlate: text('license_plate'),
     driverId: text('driver_id'),

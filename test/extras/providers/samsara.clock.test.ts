@@ -45,6 +45,16 @@ it('dismisses a crash that has lost its label, though its id is two', async () =
   expect(levels(truck.vin)).toEqual(dismissed);
 });
 
+it('reads a crash again by when it began if nothing usable says when it was created', async () => {
+  await connected([1]);
+  const crash = happens('Crash', undefined, { createdAtTime: 'just now', asset: { id: truck.id } });
+  await pullAll();
+  Object.assign(crash, { createdAtTime: crash.startMs, asset: samsaraEvent(truck, '', 0).asset });
+  await pullAfter(2);
+  await arrived(1);
+  expect(await tale.problems()).toEqual([]);
+});
+
 describe('the video of a crash', () => {
   const url = mediaLink(samsaraOrigin, 'road.mp4');
   const kept = [{ kind: 'video', camera: 'front', source: url }];

@@ -69,7 +69,7 @@ async function eventPage(api: Api, query: Query, after: Json, known: OpenCrash[]
     page(api, '/safety-events/stream', { ...eventQuery, ...query }, after);
   const found = await read(api, query, after);
   const createdAt = async ({ issuedOn, startedAt }: OpenCrash, api: Api) => {
-    const ms = msOf(issuedOn ?? startedAt);
+    const ms = msOf(issuedOn) || msOf(startedAt);
     const [startTime, endTime] = [iso(ms), iso(ms + 1000)];
     return (await read(api, { startTime, endTime, queryByTimeField: 'createdAtTime' }, null)).items;
   };

@@ -5,7 +5,7 @@ import {
   samsaraEvent,
   samsaraVehicle,
 } from '#src/dev/fakes/samsara.ts';
-import { assess } from '#src/extras/providers/samsara/events.ts';
+import { assess, vehicleOfEvent } from '#src/extras/providers/samsara/events.ts';
 import { rows } from '#test/support.ts';
 import { add, type Item, iso } from './fleets/fleet.ts';
 import { samsara, samsaraOrigin } from './fleets/samsara.ts';
@@ -121,6 +121,12 @@ it.each([
   ['is invalid', { behaviorLabels: [{ label: 'Braking' }, { label: 'Invalid' }] }, true],
 ])('says of an event that %s whether it is withdrawn', (_, more, withdrawn) => {
   expect(assess(samsaraEvent(truck, 'Braking', 0, more)).event).toMatchObject({ withdrawn });
+});
+
+it('finds the VIN of a crash and of its vehicle among external ids, too', () => {
+  const asset = { id: truck.id, vin: '', externalIds: { 'samsara.vin': truck.vin } };
+  const crash = samsaraEvent(truck, 'Crash', 0, { asset });
+  expect([assess(crash).crash?.vin, vehicleOfEvent(crash).vin]).toEqual([truck.vin, truck.vin]);
 });
 
 it('does not let a crash wait behind the backlog of an outage', async () => {

@@ -45,7 +45,7 @@ export function assess(item: unknown): Assessment {
     withdrawn: isFalse(item) || null,
   };
   const crash = crashOf(item);
-  const [vin, accelerationG] = [field(item, 'asset', 'vin'), field(item, 'maxAccelerationGForce')];
+  const [vin, accelerationG] = [vinOf(at(item, 'asset')), field(item, 'maxAccelerationGForce')];
   return {
     event,
     crash: crash && { vin, accelerationG, ...crash },
@@ -103,8 +103,12 @@ export const vehicleOfEvent = (item: unknown): ProviderRecord => ({
   kind: 'vehicle',
   sourceId: field(item, 'asset', 'id'),
   name: field(item, 'asset', 'name') ?? field(item, 'asset', 'id'),
-  vin: field(item, 'asset', 'vin'),
+  vin: vinOf(at(item, 'asset')),
 });
+
+/** The VIN of a vehicle, which may be among its external ids only. */
+const vinOf = (vehicle: unknown): unknown =>
+  usableVin(field(vehicle, 'vin'), field(vehicle, 'externalIds', 'samsara.vin'));
 
 /** A vehicle of `/fleet/vehicles`. Units that were never plugged in have few fields. */
 export const vehicleRecord = (item: unknown): ProviderRecord => ({
@@ -112,7 +116,7 @@ export const vehicleRecord = (item: unknown): ProviderRecord => ({
   sourceId: field(item, 'id'),
   sourceUpdatedAt: field(item, 'updatedAtTime'),
   name: field(item, 'name') ?? field(item, 'id'),
-  vin: usableVin(field(item, 'vin'), field(item, 'externalIds', 'samsara.vin')),
+  vin: vinOf(item),
   year: yearIn(at(item, 'year')),
   ...sameFields(item, 'make', 'model', 'licensePlate'),
   groups: fittingGroups(itemsAt(item, 'tags').map((tag) => at(tag, 'name'))),

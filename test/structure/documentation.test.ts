@@ -66,6 +66,17 @@ describe.each(pages)('$name', (page) => {
   });
 });
 
+const words = new Set(sourceFiles(root).flatMap(({ text }) => text.match(/\w+/g) ?? []));
+it.each(pages.filter(({ name }) => name.includes('/contributing/')))(
+  '$name names only code that exists',
+  ({ inline }) => {
+    const names = inline
+      .filter(({ type }) => type === 'code_inline')
+      .flatMap(({ content }) => /^([a-z]+(?:[A-Z][a-z]+)+)\b(?!-)/.exec(content)?.[1] ?? []);
+    expect(names.filter((name) => !words.has(name))).toEqual([]);
+  },
+);
+
 it.each(['src/docs/contributing/design-notes.md', 'src/cli/bench/RESULTS.md'])(
   '%s is no diary: it has at most 200 lines',
   (path) => {

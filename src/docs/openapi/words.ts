@@ -78,7 +78,8 @@ export const words = (): Record<string, string> => ({
   'IngestOutcome.moreWarnings': 'How many others there are, if there are more.',
   IngestWarning: 'A problem with accepted records.',
   'IngestWarning.message':
-    'What is wrong with the field, and whether its value was corrected or dropped. It never repeats the value.',
+    'What is wrong with the field, and whether its value was corrected or dropped. It repeats no value but a label that ' +
+    'became `Other`.',
   'IngestWarning.records': 'How many records have it.',
   'IngestWarning.index': 'The index of the first one, from 0.',
   'IngestWarning.otherIndex':

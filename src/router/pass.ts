@@ -133,7 +133,7 @@ const down: Reply = {
   data,
 };
 
-/** The health of all cells; `data` is of the first that is ill. @throws Refusal */
+/** The health of all cells; `data` is of the first that is ill. @throws Refusal: unhealthy, rate limited */
 export async function health(c: Context): Promise<Response> {
   const names = [...boundCells(c.env).keys()];
   c.header(cellHeader, names.join(', '));
@@ -144,8 +144,10 @@ export async function health(c: Context): Promise<Response> {
   );
   const said = (some: typeof cells) =>
     some.map(({ cell, message }) => `${cell}: ${message}`).join('; ');
-  const ill = cells.filter(({ status }) => status >= statusOf('invalid'));
+  const limited = cells.filter(({ status }) => status === statusOf('rate limited'));
+  const ill = cells.filter((cell) => cell.status >= statusOf('invalid') && !limited.includes(cell));
   if (ill[0]) throw new Refusal({ ...ill[0], kind: 'unhealthy', message: said(ill) });
+  if (limited[0]) throw new Refusal({ kind: 'rate limited', retryAfter: limited[0].retryAfter });
   identify(c);
   return ok(
     c,

@@ -305,3 +305,22 @@ it.each<[string, Cell, status: number, message: string, data?: unknown]>([
   expect(response.headers.get('fleet-cell')).toBe('main, eu');
   expect((await ask('/health', { method: 'HEAD' })).status).toBe(status);
 });
+
+it('an address that asks for the health too often is told to wait, and not that a cell is ill', async () => {
+  const limited = () =>
+    Response.json(
+      { status: 429, message: 'Rate limit exceeded', retryAfter: 7 },
+      { status: 429, headers: { 'retry-after': '7' } },
+    );
+  const { ask } = inFront({ main: () => says(200, {}, 'Healthy'), eu: limited });
+  const response = await ask('/health');
+  expect(response.headers.get('retry-after')).toBe('7');
+  expect(await response.json()).toEqual({
+    status: 429,
+    message: 'Rate limit exceeded',
+    retryAfter: 7,
+    requestId: response.headers.get('x-request-id'),
+  });
+  const ill = inFront({ main: () => says(503, {}, 'Deliveries are late'), eu: limited });
+  expect((await ill.ask('/health')).status).toBe(503);
+});

@@ -105,7 +105,7 @@ export const pauseAfterLarge = halfTheTime(500);
 /** An account runs one large transaction at a time. The largest takes D1 some 100 ms. */
 export const largeTransactions = fairQueue({
   maxWaiting: maxLargeWaiting,
-  timeoutMs: 10_000,
+  timeoutMs: 8_000, // less than the time for a call
   stepMs: 20,
   pauseMs: pauseAfterLarge,
 });

@@ -2,9 +2,11 @@ import {
   type Bounds,
   fairQueue,
   halfTheTime,
+  largeTransactions,
   markActive,
   othersAreActive,
 } from '#src/core/platform/fair-queue.ts';
+import { longestMs } from '#src/core/platform/http/every-request.ts';
 import { times } from '#test/support/records.ts';
 
 const queueOf = (bounds: Partial<Bounds>) =>
@@ -95,4 +97,19 @@ describe('a fair queue', () => {
     }
     expect(queue.remembered()).toBeLessThanOrEqual(1000);
   });
+});
+
+it('a large call is told that others were before it before the time for a call is up', async () => {
+  const began = Date.now();
+  let now = began;
+  vi.spyOn(Date, 'now').mockImplementation(() => now);
+  const wait = scheduler.wait.bind(scheduler);
+  vi.spyOn(scheduler, 'wait').mockImplementation((ms) => {
+    now += ms;
+    return wait(0);
+  });
+  const never = () => new Promise<never>(() => {});
+  for (let i = 0; i < 2; i++) void largeTransactions.run('ours', never);
+  expect(await largeTransactions.run('ours', async () => 'too late')).toBeUndefined();
+  expect(now - began).toBeLessThan(0.9 * longestMs);
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
 import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { dayMs, hourMs, minuteMs } from '../../core/platform/durations.ts';
@@ -29,7 +29,7 @@ export function generateCommand(): Command {
     .description('Print realistic test records as NDJSON; the same options give the same records')
     .option('--vehicles <count>', 'number of vehicles', wholeNumber(1, 100_000), 20)
     .option('--days <count>', 'number of days', wholeNumber(1, 3650), 7)
-    .option('--start <date>', 'first day', '2026-10-01')
+    .option('--start <date>', 'first day', dayIn, '2026-10-01')
     .option('--seed <number>', 'seed; each gives another fleet', wholeNumber(1, 2 ** 31), 1)
     .action(async (options: FleetOptions) => {
       process.stdout.on('error', () => process.exit()); // the reader has closed the pipe
@@ -37,6 +37,11 @@ export function generateCommand(): Command {
         if (!process.stdout.write(`${JSON.stringify(record)}\n`))
           await once(process.stdout, 'drain');
     });
+}
+
+function dayIn(text: string): string {
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw new InvalidArgumentError('It must be a date, such as 2026-10-01.');
 }
 
 /** The records of a made-up fleet, day by day: equal options give equal records. */

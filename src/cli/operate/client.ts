@@ -132,9 +132,12 @@ type Envelope<T> = { message?: string; data: T; next?: string };
 const userAgent = 'fleet-data-service';
 
 const reached = (url: string, init: RequestInit): Promise<Response> =>
-  fetch(url, { ...init, headers: { 'user-agent': userAgent, ...init.headers } }).catch(() => {
-    const message = `Cannot reach ${new URL(url).origin}. Is the service running? (npm start)`;
-    throw new ApiError(message, { temporary: true });
+  fetch(url, { ...init, headers: { 'user-agent': userAgent, ...init.headers } }).catch((error) => {
+    const { message, code } = error.cause ?? error; // of several addresses, there is only a code
+    const why = `${new URL(url).origin}: ${message || code}`.replace(/\.*$/, '.');
+    throw new ApiError(`Cannot reach ${why} Is the service running? (npm start)`, {
+      temporary: true,
+    });
   });
 
 async function envelope<T>(url: string, init: RequestInit): Promise<Envelope<T>> {

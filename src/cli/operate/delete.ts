@@ -60,13 +60,13 @@ async function toTheEnd(
   { deletion }: DeletionProgress,
 ): Promise<object> {
   for (let remaining = deletion; remaining; ) {
-    if (remaining.problem)
-      throw new ApiError(`It fails, and is tried again every ten minutes: ${remaining.problem}`);
     if (process.stderr.isTTY)
       console.error(
         printable(`${remaining.step} (${remaining.stepsDone + 1} of ${remaining.steps})`),
       );
     remaining = (await operator.call('POST /deletions/:id/continue', { id })).deletion;
+    if (remaining?.problem)
+      throw new ApiError(`It fails, and is tried again every ten minutes: ${remaining.problem}`);
   }
   return { id, deleted: true };
 }

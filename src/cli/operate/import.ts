@@ -130,7 +130,15 @@ export function importCommand(): Command {
           await sendAll(callsOf(readRecords(file, kind, encoding), reject), send);
         } finally {
           bar?.stop();
-          await operator.call('DELETE /tokens/:id', { id: key.id });
+          await operator
+            .call('DELETE /tokens/:id', { id: key.id })
+            .catch(({ message }: Error) =>
+              console.error(
+                printable(
+                  `fleet: ${message}. So the ingest key of this import is good for a day: fleet token revoke ${key.id}`,
+                ),
+              ),
+            );
         }
         const { seconds, rate } = soFar();
         const { heldBack, ...counted } = counts;

@@ -89,6 +89,11 @@ it('an empty secret is refused, such as that of a command before it that failed'
   expect(asked).toEqual([]);
 });
 
+it('a service that cannot be reached, and why, is a line', async () => {
+  const { err } = await fleet('--url http://localhost:2 status');
+  expect(err).toMatch(/^fleet: Cannot reach http:\/\/localhost:2: .*ECONNREFUSED.*\. Is the .*\n$/);
+});
+
 it('a wrong operator key is called that', async () => {
   status = 401;
   const { err } = await fleet('status');

@@ -1,5 +1,6 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { fakeService, readText, temporaryFolder } from '#test/support/node/index.ts';
 
 /** A service that prepares exports at the third look, and sends a file at the second try. */
@@ -7,6 +8,7 @@ let looks: number;
 let tries: number;
 let state: string;
 let truncated: boolean;
+let deletions: (object | null)[];
 let posted: { path: string; body?: unknown }[];
 const { fleet } = await fakeService(({ method, url: { pathname: path }, body }) => {
   if (method === 'GET') {
@@ -17,12 +19,11 @@ const { fleet } = await fakeService(({ method, url: { pathname: path }, body }) 
   }
   posted.push({ path, ...(body && { body }) });
   if (path.endsWith('/exports')) return { data: { id: 'e' } };
-  const left = posted.length < 3 ? { id: 'c', step: 'records', stepsDone: 3, steps: 5 } : null;
-  return { data: { deletion: left } };
+  return { data: { deletion: deletions.shift() ?? null } };
 });
 let folder: string;
 beforeEach(() => {
-  [looks, tries, state, truncated, posted] = [0, 0, 'ready', false, []];
+  [looks, tries, state, truncated, posted, deletions] = [0, 0, 'ready', false, [], []];
   folder = temporaryFolder();
 });
 
@@ -61,6 +62,8 @@ it('fleet export says that records are missing, beside the files', async () => {
 });
 
 it('fleet connection delete sends the name, and goes on until nothing is left', async () => {
+  const step = { id: 'c', step: 'records', stepsDone: 3, steps: 5 };
+  deletions = [step, step];
   const { out } = await fleet('connection delete c --yes', 'City vans');
   expect(out).toMatch(/^deleted +yes$/m);
   expect(posted).toEqual([
@@ -69,6 +72,31 @@ it('fleet connection delete sends the name, and goes on until nothing is left', 
     { path: '/operator/deletions/c/continue' },
   ]);
 });
+
+it('fleet driver erase tries a deletion again that has failed, and says why it fails', async () => {
+  const failed = { id: 'd', step: 'references', stepsDone: 3, steps: 5, problem: 'no file' };
+  deletions = [failed, { ...failed, problem: null }, null];
+  expect((await fleet('driver erase d --yes')).out).toMatch(/^deleted +yes$/m);
+  [posted, deletions] = [[], [failed, { ...failed, problem: 'still none' }]];
+  const { code, err } = await fleet('driver erase d --yes');
+  expect([code, err]).toEqual([1, expect.stringContaining('every ten minutes: still none')]);
+  expect(posted.map(({ path }) => path)).toEqual([
+    '/operator/drivers/d/erasure',
+    '/operator/deletions/d/continue',
+  ]);
+});
+
+it.each(['connection delete c', 'account delete a --now', 'driver erase d'])(
+  'Ctrl-D is no answer to what fleet %s asks',
+  async (command) => {
+    const typed = Object.assign(new PassThrough(), { isTTY: true });
+    vi.spyOn(process, 'stdin', 'get').mockReturnValue(typed as never); // all that is read of it
+    typed.end();
+    expect(await fleet(command)).toMatchObject({ code: 1, err: 'fleet: Nothing has changed\n' });
+    expect(posted).toEqual([]);
+    vi.restoreAllMocks();
+  },
+);
 
 it.each(['connection delete c', 'account delete a --now', 'driver erase d'])(
   'fleet connection delete asks, and does nothing without a terminal: %s',

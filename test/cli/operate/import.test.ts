@@ -8,7 +8,9 @@ import { callsOf, sendAll } from '#src/cli/operate/import.ts';
 import { recordKinds } from '#src/core/fleet/lists/registry.ts';
 import { fakeService, temporaryFolder, times } from '#test/support/node/index.ts';
 
-const { fleet } = await fakeService(({ url }) => ({
+let revoking = 200;
+const { fleet } = await fakeService(({ method, url }) => ({
+  status: method === 'DELETE' ? revoking : 200,
   data:
     url.pathname === '/ingest'
       ? { accepted: 1, unchanged: 0, rejected: [] }
@@ -237,12 +239,28 @@ it('an import waits as long as a busy service says, and tries again', async () =
   fetching.mockRestore();
 });
 
+it.each(['soon', '2026-13-01', '10/2026'])('fleet generate begins on no day %s', async (day) => {
+  const { code, out, err } = await fleet('generate --start', day);
+  expect([code, out, err]).toEqual([1, '', expect.stringContaining('must be a date')]);
+});
+
 it('a generated fleet is the same for the same options, and another for another seed', () => {
   const generated = (seed: number) => [
     ...generateFleet({ vehicles: 5, days: 7, start: '2026-10-01', seed }),
   ];
   expect(generated(1)).toEqual(generated(1));
   expect(generated(2)).not.toEqual(generated(1));
+});
+
+it('fleet import says what it has done although its ingest key cannot be revoked', async () => {
+  revoking = 503;
+  const command = `import ${file('key.ndjson', '{"kind":"driver"}\n')} --connection c`;
+  const { out, err, code } = await fleet(command);
+  revoking = 200;
+  expect([out, code]).toEqual([expect.stringMatching(/^accepted +1$/m), 0]);
+  expect(err).toBe(
+    'fleet: 503 Try again. So the ingest key of this import is good for a day: fleet token revoke k\n',
+  );
 });
 
 it('fleet import says of a dry run that nothing was stored', async () => {

@@ -1,6 +1,7 @@
 import { and, count, eq, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import { type Database, transaction } from '../core/platform/db/database.ts';
+import { ofActiveAccount } from '../core/platform/db/guard.ts';
 import { createdAtOf } from '../core/platform/db/ids.ts';
 import { connections } from '../core/platform/db/schema/accounts.ts';
 import { webhookHours, webhooks } from '../core/platform/db/schema/webhooks.ts';
@@ -17,11 +18,11 @@ const metrics = {
   fleet_database_round_trip_seconds: 'How long the query of this report took.',
   fleet_sweep_age_seconds: 'Time since the last sweep, which runs each minute.',
   fleet_queue_backlog: 'Messages in the queue.',
-  fleet_deliveries_pending: `Deliveries that have not ended, retries included; at most ${maxPendingCounted}.`,
+  fleet_deliveries_pending: `Deliveries that have not ended, retries included; at most ${maxPendingCounted}. Those of suspended accounts do not count.`,
   fleet_delivery_oldest_due_seconds:
     'How long the oldest unclaimed delivery has been due, as of the last sweep.',
   fleet_accident_oldest_undelivered_seconds:
-    'Age of the oldest notification of an accident that has not been delivered, whatever the reason.',
+    'Age of the oldest notification of an accident that has not been delivered, unless its account is suspended.',
   fleet_accidents_in_time_ratio:
     'Share of accidents first attempted within 5 s, in this hour (UTC) and in 24, tests and replays aside.',
   fleet_deliveries_this_hour:
@@ -136,7 +137,9 @@ function selectProblems(db: Database) {
   const some = db
     .select({ id: connections.id })
     .from(connections)
-    .where(sql`${connections.healthStatus} <> 1`)
+    .where(
+      and(sql`${connections.healthStatus} <> 1`, ofActiveAccount(sql`${connections.accountId}`)),
+    )
     .limit(maxPendingCounted)
     .as('some');
   return db.select({ count: count() }).from(some);

@@ -102,7 +102,7 @@ async function deliveryStatus(env: Env, now: number) {
       })
       .from(connections)
       .innerJoin(accounts, eq(accounts.id, connections.accountId))
-      .where(sql`${connections.healthStatus} <> 1`)
+      .where(and(sql`${connections.healthStatus} <> 1`, eq(accounts.status, 'active')))
       .limit(maxListed),
     uncovered: selectUncovered(env, db),
     deletions: failedDeletions(db),
@@ -179,7 +179,7 @@ const selectFailing = (db: Database, now: number) =>
           iif(c.last_failure is null, null, json_object('kind', c.last_failure->>'result',
             'status', c.last_failure->>'status')) as lastFailure
         from counted c
-        join webhooks w on w.id = c.webhook_id
+        join webhooks w on w.id = c.webhook_id and w.stopped_at is null
         join accounts a on a.id = w.account_id
         where failed > 0 or failures > 0
         order by failures > 0 desc, failed desc, failures desc, w.id

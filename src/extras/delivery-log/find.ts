@@ -184,7 +184,7 @@ export async function locateDelivery(
   const rows = db.all<DeliveryKey & { accountId: string }>(sql`
     with ${allWebhooks}
     select d.webhook_id as webhookId, d.id, d.account_id as accountId
-    from hooks cross join deliveries d on d.webhook_id = hooks.id and d.id = ${id}`);
+    from all_hooks cross join deliveries d on d.webhook_id = all_hooks.id and d.id = ${id}`);
   const [found] = await transaction(db, rows);
   return found;
 }

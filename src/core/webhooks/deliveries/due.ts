@@ -23,20 +23,22 @@ export const firstDueOf = (webhookId: SQL, after = -1): SQL => sql`
     order by next_attempt_at limit 1))
   from json_each('[0, 1, 2, 3]') p)`;
 
-/** `hooks`: each webhook that has deliveries in a range of an index, by one seek each. */
+/** `all_hooks`: each webhook that has deliveries in a range of an index, by one seek each. */
 const webhooksWith = (range: SQL): SQL => sql`
-  recursive hooks (id) as (
+  recursive all_hooks (id) as (
     select * from (select webhook_id from ${range} order by webhook_id limit 1)
     union all
-    select (select min(webhook_id) from ${range} and webhook_id > hooks.id)
-    from hooks where hooks.id is not null)`;
+    select (select min(webhook_id) from ${range} and webhook_id > all_hooks.id)
+    from all_hooks where all_hooks.id is not null)`;
 
-/** `hooks`: each webhook that has pending deliveries. */
-export const pendingWebhooks: SQL = webhooksWith(
-  sql`deliveries indexed by deliveries_due where status = 'pending'`,
-);
+/** `hooks`: each webhook that has pending deliveries, unless its account is suspended. */
+export const pendingWebhooks: SQL = sql`
+  ${webhooksWith(sql`deliveries indexed by deliveries_due where status = 'pending'`)},
+  hooks as (
+    select * from all_hooks
+    where not exists (select 1 from webhooks w where w.id = all_hooks.id and w.stopped_at is not null))`;
 
-/** `hooks`: each webhook that has deliveries, including deleted ones. */
+/** `all_hooks`: each webhook that has deliveries, including deleted ones. */
 export const allWebhooks: SQL = webhooksWith(sql`deliveries where true`);
 
 /** The statement that restarts the schedule of finished deliveries, whose keys SQL selects. */

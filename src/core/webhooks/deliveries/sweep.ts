@@ -90,9 +90,7 @@ const selectHeads = (db: Database, now: number) => {
         head->>0 <= ${now}
           and not coalesce(h.failures >= ${circuitAfter} and h.open_until > ${now}, 0)
           and not exists (select 1 from webhooks w indexed by webhooks_paused
-            where w.id = heads.id and w.paused_at is not null)
-          and not exists (select 1 from webhooks w
-            where w.id = heads.id and w.stopped_at is not null) as waits
+            where w.id = heads.id and w.paused_at is not null) as waits
       from heads left join webhook_health h on h.webhook_id = id)
     select * from all_heads where waits or late is not null
     order by waits desc limit ${maxWebhooks}`);
@@ -107,7 +105,6 @@ export function giveUp(env: Env, now = Date.now(), budget?: Budget): Promise<num
       on d.webhook_id = hooks.id and d.status = 'pending' and d.priority in (0, 1, 2, 3)
         and d.next_attempt_at <= ${now - giveUpAfterMs}
     where d.claimed_until <= ${now}
-      and not exists (select 1 from webhooks w where w.id = d.webhook_id and w.stopped_at is not null)
     limit ${rowsPerChunk})`;
   const db = openDatabase(env);
   const failed = db
@@ -129,8 +126,8 @@ export async function prune(env: Env, now = Date.now(), budget = newBudget()): P
     const old = db.all<{ eventId: string; level: number }>(sql`
       with ${allWebhooks}
       delete from deliveries where (webhook_id, id) in (
-        select d.webhook_id, d.id from hooks
-        cross join deliveries d on d.webhook_id = hooks.id and d.id < ${before}
+        select d.webhook_id, d.id from all_hooks
+        cross join deliveries d on d.webhook_id = all_hooks.id and d.id < ${before}
         where d.status <> 'pending' limit ${perChunk})
       returning event_id as eventId, level`);
     const gone = await transaction(db, old);

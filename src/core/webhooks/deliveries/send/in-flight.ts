@@ -32,9 +32,9 @@ export async function claimedUntilOf(
   // A recursive CTE.
   const select = db.all<{ until: number | null }>(sql`
     with ${allWebhooks}
-    select max(${claimedUntil(sql`hooks.id`, now, now - leaseMs, atMost)}) as until
-    from hooks
-    where (select account_id from deliveries where webhook_id = hooks.id limit 1) = ${accountId}`);
+    select max(${claimedUntil(sql`all_hooks.id`, now, now - leaseMs, atMost)}) as until
+    from all_hooks
+    where (select account_id from deliveries where webhook_id = all_hooks.id limit 1) = ${accountId}`);
   const [row] = await transaction(db, select);
   return row?.until || null;
 }

@@ -78,7 +78,7 @@ async function reEncryptSome(
 ) {
   const sealed = sealedIn(one);
   const db = openDatabase(env);
-  const newest = config(env).encryptionKeys[0]?.id ?? '';
+  const [, ...older] = config(env).encryptionKeys.map((key) => key.id);
   const here = db
     .select({ id: accounts.id })
     .from(accounts)
@@ -90,7 +90,7 @@ async function reEncryptSome(
     db
       .select({ id: sql<string>`${id}`.as('id'), sealed: sql<string>`${sealed}`.as('sealed') })
       .from(table)
-      .where(and(sql`${sealed}->>'key' <> ${newest}`, exists(here)))
+      .where(and(inArray(sql`${sealed}->>'key'`, older), exists(here)))
       .limit(perStep),
   );
   const fresh = old.map(async ({ id, sealed }) => {

@@ -9,8 +9,11 @@ import {
   accident,
   addRows,
   attempted,
+  changeAccount,
+  changeConnection,
   fetchWith,
   hourMs,
+  listenToLog,
   makeDue,
   metered,
   newId,
@@ -139,6 +142,19 @@ it('the status counts no further than it needs to, whatever has piled up', async
   expect(cost.read).toBeLessThanOrEqual(20_010 + 500 + 20);
 });
 
+it('what an older key has encrypted is re-encrypted although another key is lost', async () => {
+  const [lost, kept] = [await register(), await register()];
+  await rows(
+    `update webhooks set headers = json_set(headers, '$.key', 'lost') where id = ?1`,
+    lost.id,
+  );
+  const keys = `new:${btoa('n'.repeat(32))},${env.ENCRYPTION_KEYS}`;
+  await reEncrypt({ ...env, ENCRYPTION_KEYS: keys });
+  const keyOf = ({ id }: { id: string }) =>
+    value(`select headers->>'key' from webhooks where id = ?1`, id);
+  expect([await keyOf(lost), await keyOf(kept)]).toEqual(['lost', 'new']);
+});
+
 it('what is encrypted with an older key is read, re-encrypted with the newest, and counted in the status', async () => {
   await rows('delete from webhooks');
   await sweepAndNote(env);
@@ -254,6 +270,33 @@ async function scrape({ key = env.OPERATOR_KEY, bindings = env } = {}) {
   );
   return { status: response.status, values };
 }
+
+it('what waits or fails of a suspended account needs nobody, in status, metrics and log', async () => {
+  const hook = await register();
+  await waits(hook.id);
+  await addRows('webhook_health', 1, () => ({ webhook_id: hook.id, failures: 1 }));
+  await changeConnection(us.connection.id, { healthStatus: 3 });
+  const { lines } = listenToLog();
+  const DELIVERIES = { sendBatch: async () => {} } as unknown as Queue; // all that it uses
+  const found = async () => {
+    await sweepAndNote({ ...env, DELIVERIES });
+    const { pending, accidents, failing, connections } = await show();
+    const { values } = await scrape();
+    return {
+      listed: [pending, accidents.length, failing.length, connections.length],
+      oldest: values.get('fleet_accident_oldest_undelivered_seconds'),
+      problems: values.get('fleet_connections_with_problems'),
+      logged: lines('fault').length,
+    };
+  };
+  const all = { listed: [1, 1, 1, 1], oldest: expect.closeTo(600, -2), problems: 1 };
+  expect(await found()).toEqual({ ...all, logged: 1 });
+  await changeAccount(us, { status: 'suspended' });
+  expect(await found()).toEqual({ listed: [0, 0, 0, 0], oldest: 0, problems: 0, logged: 1 });
+  await changeAccount(us, { status: 'active' });
+  expect(await found()).toEqual({ ...all, logged: 2 });
+  await changeConnection(us.connection.id, { healthStatus: 1 });
+});
 
 it('metrics say how the service is doing, to operators alone', async () => {
   await sweepAndNote(env);

@@ -7,14 +7,14 @@ import { work } from './send/worker.ts';
 /** When work returns after a failure of ours, such as an overloaded D1. */
 const retrySeconds = 10;
 
-/** Handles a message. Never throws: a failure is retried, and the sweep finds what is lost. */
-export async function handle(env: Env, message: DeliveryMessage): Promise<void> {
+/** Handles a message. Never throws: a failure is retried, here or by the sweep. */
+export async function handle(env: Env, { swept, ...message }: DeliveryMessage): Promise<void> {
   try {
     if ('fanOut' in message) await continueFanOut(env, message);
     else await work(env, message);
   } catch (error) {
     fault('error', 'Deliveries were interrupted', {}, error);
-    await sendAfter(env, message, retrySeconds);
+    if (!swept) await sendAfter(env, message, retrySeconds);
   }
 }
 

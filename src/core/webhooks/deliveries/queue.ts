@@ -15,7 +15,8 @@ export type Wake = {
 /** 500 deliveries a step, 800 queries an invocation; one large transaction of each account at a time. */
 export type FanOut = { fanOut: string };
 
-export type DeliveryMessage = Wake | FanOut;
+/** `swept` if the sweep has found it, and will again. */
+export type DeliveryMessage = (Wake | FanOut) & { swept?: true };
 
 /** Messages for the first worker of each of these webhooks. */
 export const wakeOf = (accountId: string, webhookIds: string[], type?: NotificationType): Wake[] =>

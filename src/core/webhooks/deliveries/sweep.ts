@@ -13,7 +13,6 @@ import { deleteNotifications } from '../notifications/remove.ts';
 import { countFailed } from './counts.ts';
 import { allWebhooks, dueDeliveries, pendingWebhooks } from './due.ts';
 import { circuitAfter, giveUpAfterMs } from './policy.ts';
-import { wakeOf } from './queue.ts';
 
 const maxWebhooks = 5000;
 const maxFanOuts = 100;
@@ -52,8 +51,13 @@ export async function sweep(env: Env, now = Date.now()): Promise<Swept> {
   const webhooks = heads.filter(({ waits }) => waits === 1);
   const oldest = Math.min(...webhooks.filter(({ limited }) => !limited).map(({ dueAt }) => dueAt));
   const woken = await send(env.DELIVERIES, [
-    ...webhooks.flatMap(({ accountId, webhookId }) => wakeOf(accountId, [webhookId])),
-    ...stopped.map(({ id }) => ({ fanOut: id })),
+    ...webhooks.map(({ accountId, webhookId }) => ({
+      accountId,
+      webhookId,
+      worker: 1,
+      swept: true,
+    })),
+    ...stopped.map(({ id }) => ({ fanOut: id, swept: true })),
   ]);
   return { woken, oldestDueAt: Number.isFinite(oldest) ? oldest : null };
 }

@@ -111,8 +111,8 @@ async function attempted(
   const attempts = delivery.attempts + 1;
   const outcome =
     at <= startBy ? await make({ id, attempt: attempts, type, data, startBy }) : undefined;
+  if (!outcome) return { delivery, status: 'pending' };
   const now = Date.now();
-  if (!outcome) return { delivery, status: 'pending', nextAttemptAt: now };
   const attempt = { at, durationMs: now - at, ...outcome };
   countAttempt(env, delivery, attempt);
   return { delivery, attempt, ...nextAfter(outcome, { type, attempts }, now, Math.random()) };

@@ -34,6 +34,7 @@ import { maxPerAccountAndDay } from '#src/extras/alerts/sending.ts';
 import { maxRows } from '#src/extras/changes/feed.ts';
 import { problemDaysKept, problemsKept } from '#src/extras/connector-problems/problems.ts';
 import { replayableMs } from '#src/extras/delivery-log/replayable.ts';
+import { maxReplayedPerCall } from '#src/extras/delivery-log/schema.ts';
 import { maxTestsOfHost, maxTestsOfReceiver } from '#src/extras/delivery-log/simulate.ts';
 import { maxDayBytes, maxDayFiles, maxEver } from '#src/extras/evidence/add.ts';
 import { maxAccidentBytes, maxFileBytes } from '#src/extras/evidence/copy-file.ts';
@@ -133,7 +134,7 @@ it('the guide has the limits that the service keeps to', () => {
     ],
     'wait for a paused receiver': policy.giveUpAfterMs / dayMs,
     'wait of an accident level for the previous one': policy.levelWaitMs / minuteMs,
-    'deliveries replayed at a time': policy.maxReplayedPerCall,
+    'deliveries replayed at a time': maxReplayedPerCall,
     'age of a delivery that can be replayed': replayableMs(env) / dayMs,
     'finished deliveries are kept': config(env).retentionMs / dayMs,
     'deleting a webhook': startWindowMs / 1000,

@@ -1,5 +1,4 @@
 import { safetyEvents } from '../../core/fleet/lists/safety-events.ts';
-import { maxReplayedPerCall, webhookIsPaused } from '../../core/webhooks/deliveries/policy.ts';
 import { ref } from '../../docs/openapi/components.ts';
 import type { Operation, Operations } from '../../docs/openapi/document.ts';
 import type { Documented } from '../../docs/openapi/documented.ts';
@@ -22,10 +21,12 @@ import {
   DeliverySummary,
   deliveryFilters,
   LastAnswer,
+  maxReplayedPerCall,
   ReplayInput,
   ReplayOutcome,
   TestInput,
   TestSent,
+  webhookIsPaused,
 } from './schema.ts';
 
 const { itemExample: event } = safetyEvents;

@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { limitUpTo, TimeOrDay } from '../../core/platform/fields.ts';
 import {
   maxCallsPerSecond,
-  maxReplayedPerCall,
   statuses,
   widestWindow,
 } from '../../core/webhooks/deliveries/policy.ts';
@@ -14,6 +13,7 @@ import {
 import { FiltersOutput } from '../filters/filters.ts';
 import { type Operation, Uuid, wholeNumber } from '../operation.ts';
 import { count, countUpTo, described, id, time } from '../replies.ts';
+import { maxReplayedPerCall } from './schema.ts';
 
 const callLimit = v.nullable(v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1 })));
 

@@ -6,11 +6,7 @@ import { deliveries, webhooks } from '../../core/platform/db/schema/webhooks.ts'
 import { invalid } from '../../core/platform/errors.ts';
 import { send } from '../../core/platform/queue.ts';
 import { restart, retryNow } from '../../core/webhooks/deliveries/due.ts';
-import {
-  type DeliveryKey,
-  maxReplayedPerCall,
-  webhookIsPaused,
-} from '../../core/webhooks/deliveries/policy.ts';
+import type { DeliveryKey } from '../../core/webhooks/deliveries/policy.ts';
 import { wakeOf } from '../../core/webhooks/deliveries/queue.ts';
 import { allowProbe } from '../../core/webhooks/deliveries/receiver/store.ts';
 import { mustBeOurs } from '../../core/webhooks/stored.ts';
@@ -23,6 +19,7 @@ import {
   type ReplaySelection,
   rangeOf,
 } from './replayable.ts';
+import { maxReplayedPerCall, webhookIsPaused } from './schema.ts';
 
 /** What a call has replayed; if there are more, `next` is the delivery to continue `after`. */
 export type Replayed = { replayed: number; more: boolean; next?: string };

@@ -76,6 +76,10 @@ export const DeliveryDetails = v.object({
 });
 export type DeliveryDetails = v.InferOutput<typeof DeliveryDetails>;
 
+export const maxReplayedPerCall = 5000;
+
+export const webhookIsPaused = 'This webhook is paused, resume it first';
+
 export const ReplayInput = v.strictObject({
   from: v.optional(TimeOrDay),
   to: v.optional(TimeOrDay),

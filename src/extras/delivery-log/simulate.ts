@@ -8,12 +8,7 @@ import { hourMs } from '../../core/platform/durations.ts';
 import { invalid, invalidField } from '../../core/platform/errors.ts';
 import { timestamp } from '../../core/platform/fields.ts';
 import { insertTests } from '../../core/webhooks/deliveries/fan-out.ts';
-import {
-  type Attempt,
-  callTimeoutMs,
-  priorityOf,
-  webhookIsPaused,
-} from '../../core/webhooks/deliveries/policy.ts';
+import { type Attempt, callTimeoutMs, priorityOf } from '../../core/webhooks/deliveries/policy.ts';
 import { type DeliveryMessage, sendAfter } from '../../core/webhooks/deliveries/queue.ts';
 import { prepareCalls } from '../../core/webhooks/deliveries/send/attempt.ts';
 import type { CallSettings } from '../../core/webhooks/deliveries/send/claim.ts';
@@ -31,7 +26,7 @@ import {
 import { changeOptions, options } from '../../core/webhooks/options.ts';
 import type { WebhookInput } from '../../core/webhooks/schema.ts';
 import { findRow, mustBeOurs, type Webhook } from '../../core/webhooks/stored.ts';
-import type { TestInput, TestSent } from './schema.ts';
+import { type TestInput, type TestSent, webhookIsPaused } from './schema.ts';
 import { testCalls } from './tables.ts';
 
 export const madeUpVin = 'TEST0000000000000';

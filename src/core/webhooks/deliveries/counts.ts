@@ -7,21 +7,9 @@ import { ACCIDENT } from '../notifications/types.ts';
 import { promptMs, type Recorded } from './policy.ts';
 
 /** How deliveries of a webhook ended, attempts that will be repeated, and first attempts of accidents. */
-export type Tally = {
-  delivered: number;
-  failed: number;
-  retried: number;
-  accidents: number;
-  accidentsInTime: number;
-};
+export type Tally = typeof noTally;
 
-export const noTally: Tally = {
-  delivered: 0,
-  failed: 0,
-  retried: 0,
-  accidents: 0,
-  accidentsInTime: 0,
-};
+export const noTally = { delivered: 0, failed: 0, retried: 0, accidents: 0, accidentsInTime: 0 };
 
 /** How many hours a page shows, including this one, and how many are kept: 30 days. */
 export const shownHours = 24;

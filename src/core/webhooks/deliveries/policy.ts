@@ -189,7 +189,3 @@ export function nextAfter(
 
 /** Whether a status asks to be called later. */
 export const isBusy = (status: number): boolean => status === 429 || status === 503;
-
-export const maxReplayedPerCall = 5000;
-
-export const webhookIsPaused = 'This webhook is paused, resume it first';

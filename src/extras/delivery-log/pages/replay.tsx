@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { dayMs } from '../../../core/platform/durations.ts';
 import { by, type Context, inPath } from '../../../core/platform/http/context.ts';
-import { maxReplayedPerCall } from '../../../core/webhooks/deliveries/policy.ts';
 import { findWebhook } from '../../../core/webhooks/stored.ts';
 import { LinkButton, PostForm, Submit, WebhookUrl } from '../../../ui/buttons.tsx';
 import { choice, drawn, line, valuesIn } from '../../../ui/forms/form-fields.tsx';
@@ -12,6 +11,7 @@ import { isLocalTime, momentOf, ZoneName } from '../../../ui/time.tsx';
 import { aboveOf, deliveries, pathOf } from '../../../ui/webhooks.ts';
 import { countReplayable, replay } from '../replay.ts';
 import { type ReplaySelection, replayableMs } from '../replayable.ts';
+import { maxReplayedPerCall } from '../schema.ts';
 
 /** What a replay is chosen by, in the address: times are in the reader's zone. */
 function fieldsFor(c: Context) {

@@ -2,7 +2,12 @@ import { and, eq, gt, lte, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../platform/db/database.ts';
 import { deliveries } from '../../platform/db/schema/webhooks.ts';
 
-const priorities = { all: sql`(0, 1, 2, 3)`, accidents: sql`(0)`, events: sql`(1, 2, 3)` };
+const priorities = {
+  all: sql`(0, 1, 2, 3)`,
+  accidents: sql`(0)`,
+  events: sql`(1, 2, 3)`,
+  one: sql`(p.value)`,
+};
 
 /** A webhook's due deliveries, accidents first. With all priorities named, SQLite uses the index. */
 export const dueDeliveries = (

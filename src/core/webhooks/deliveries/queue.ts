@@ -1,8 +1,8 @@
 import { ACCIDENT, type NotificationType } from '../notifications/types.ts';
 
 /**
- * Wakes a webhook. `worker` numbers those in parallel; `timer` is when retries were due. A claim has 50 deliveries, ten while
- * other accounts wait; an invocation 140 transactions, of which accounts take turns; a webhook 50 calls in flight.
+ * Wakes a webhook. `worker` numbers those in parallel; `timer` is when retries were due. A claim has 40 deliveries; an
+ * invocation 140 transactions, of which accounts take turns; a webhook 50 calls in flight.
  */
 export type Wake = {
   accountId: string;

@@ -1,12 +1,17 @@
 // More than 15 s: waits for retries, and for calls that may still start.
 import { env } from 'cloudflare:workers';
-import { type ClaimedDelivery, startWindowMs } from '#src/core/webhooks/deliveries/policy.ts';
+import {
+  type ClaimedDelivery,
+  startWindowMs,
+  widestWindow,
+} from '#src/core/webhooks/deliveries/policy.ts';
 import { callsOf } from '#src/core/webhooks/deliveries/send/calls.ts';
 import { sweep } from '#src/core/webhooks/deliveries/sweep.ts';
 import {
   accident,
   addConnection,
   addRow,
+  addRows,
   attempted,
   changeAccount,
   claim,
@@ -129,6 +134,9 @@ describe('a delivery', () => {
     const ours = { webhook_id: hook.id, account_id: us.accountId, next_attempt_at: 0 };
     await addRow('deliveries', { ...ours, status: 'pending' });
     await claim(hook.id, 1);
+    // Those that came later go first.
+    const accidents = { ...ours, status: 'pending', priority: 0 };
+    await addRows('deliveries', 2 * widestWindow, (i) => ({ ...accidents, id: `later ${i}` }));
     const began = Date.now();
     expect((await us.api.delete(`/webhook/${hook.id}`)).status).toBe(200);
     expect(Date.now() - began).toBeGreaterThan(startWindowMs / 2); // of the claim, some time ago

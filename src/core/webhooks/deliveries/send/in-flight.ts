@@ -39,13 +39,15 @@ export async function claimedUntilOf(
   return row?.until || null;
 }
 
-/** SQL for until when what was claimed `since` then is claimed; 0 for none. */
+/** SQL for until when what was claimed `since` then is claimed, of each priority; 0 for none. */
 const claimedUntil = (
   webhookId: SQL,
   now: number,
   since: number,
   atMost = Number.MAX_SAFE_INTEGER,
 ): SQL => sql`(
-  select coalesce(max(claimed_until), 0)
-  from (select claimed_until from ${dueDeliveries(webhookId, now)} limit ${2 * widestWindow})
-  where claimed_until between ${since + leaseMs} and ${atMost})`;
+  select coalesce(max((
+    select max(claimed_until) from (
+      select claimed_until from ${dueDeliveries(webhookId, now, 'one')} limit ${widestWindow})
+    where claimed_until between ${since + leaseMs} and ${atMost})), 0)
+  from json_each('[0, 1, 2, 3]') p)`;

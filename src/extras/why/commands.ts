@@ -4,7 +4,7 @@ import { wholeNumber } from '../../cli/operate/context.ts';
 import type { Groups } from '../../cli/operate/derive.ts';
 import { show } from '../../cli/operate/print.ts';
 import { resultOf } from '../../cli/operate/rows.ts';
-import { dayMs, minuteMs } from '../../core/platform/durations.ts';
+import { minuteMs } from '../../core/platform/durations.ts';
 import { aboutOf, webhookIn } from '../delivery-log/commands/rows.ts';
 import { oneMeant } from '../search/commands.ts';
 import type { WhyIncident } from './operations.ts';
@@ -98,6 +98,7 @@ export function timeSaid(text: string, now = Date.now()): number {
   const clock = /^(\d{1,2}):(\d\d)$/.exec(text);
   const today = new Date(now);
   if (clock) today.setHours(Number(clock[1]), Number(clock[2]), 0, 0);
+  if (clock && today.getTime() > now + minuteMs) today.setDate(today.getDate() - 1);
   const day = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   const at = clock ? today.getTime() : day;
   const isTime = clock ? Number(clock[1]) < 24 && Number(clock[2]) < 60 : !Number.isNaN(at);
@@ -105,7 +106,7 @@ export function timeSaid(text: string, now = Date.now()): number {
     throw new InvalidArgumentError(
       'It must be a time, such as 14:05, "2026-11-20 14:05" or 2026-11-20T14:05:00Z.',
     );
-  return clock && at > now + minuteMs ? at - dayMs : at;
+  return at;
 }
 
 export const commands: Groups = { '': { commands: [whyCommand] } };

@@ -104,3 +104,10 @@ it.each<[said: string, at: number | 'refused']>([
   if (at === 'refused') expect(time).toThrow('It must be a time');
   else expect(time()).toBe(at);
 });
+
+it('a time of yesterday is that of its clocks, though they have changed since', () => {
+  vi.stubEnv('TZ', 'America/New_York');
+  const at = timeSaid('14:05', new Date(2026, 2, 8, 9, 0).getTime());
+  vi.unstubAllEnvs();
+  expect(at).toBe(Date.UTC(2026, 2, 7, 19, 5));
+});

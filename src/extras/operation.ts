@@ -15,7 +15,7 @@ export type Operation = {
 
 /* What requests are made of. */
 
-export const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
+export const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase());
 
 /** A whole number; a missing one stays unchanged, and null is none. */
 export const wholeNumber = (least: number, most: number) => {

@@ -93,7 +93,8 @@ async function respond(
         singleValues(c.req.queries()),
       )
     : undefined;
-  const { id = '', userId } = c.req.param();
+  const id = (c.req.param('id') ?? '').toLowerCase();
+  const userId = c.req.param('userId')?.toLowerCase();
   const caller = await callerIn(c.env, operation.call, id);
   if (caller) c.set('caller', caller); // for the log
   const asked = { env: c.env, id, userId, caller, body, query, slice };

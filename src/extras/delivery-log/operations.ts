@@ -90,13 +90,12 @@ export const FoundDelivery = v.object({
 });
 export type FoundDelivery = v.InferOutput<typeof FoundDelivery>;
 
-const DeliveryId = v.pipe(Uuid, v.toLowerCase());
 const selection = { since: v.optional(TimeOrDay), until: v.optional(TimeOrDay) };
 
 export const ReplayRange = v.object({
   ...selection,
   includeDelivered: v.optional(v.boolean()),
-  after: v.optional(DeliveryId),
+  after: v.optional(Uuid),
 });
 
 export const ReplayCount = v.object({
@@ -189,7 +188,7 @@ export const operations = {
         ),
         'false',
       ),
-      after: v.optional(DeliveryId),
+      after: v.optional(Uuid),
     }),
     reply: ReplayCount,
   },

@@ -30,6 +30,10 @@ it('finds deliveries of all accounts by a VIN or an event', async () => {
   const delivered = { webhookId: hook.id, accountId: us.accountId, status: 'delivered' };
   expect(first).toMatchObject(delivered);
   expect(await find(`eventId=${first?.eventId}`)).toEqual([first]);
+  // Some databases write ids in upper case.
+  expect(await find(`eventId=${first?.eventId.toUpperCase()}`)).toEqual([first]);
+  const shown = await operator.get(`/operator/deliveries/${first?.id.toUpperCase()}`);
+  expect(shown.data).toMatchObject({ id: first?.id });
   expect(await find(`eventId=${crypto.randomUUID()}`)).toEqual([]);
   const nothing = await operator.get('/operator/deliveries/find');
   expect(nothing).toMatchObject(invalid('Give an eventId, a vin or a vehicleId'));

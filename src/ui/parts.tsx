@@ -208,7 +208,7 @@ export const Risk = ({ risk, named = false }: { risk: number; named?: boolean })
 
 /** From which risk on: "Risk 3 to 5", "Risk 4 and 5", "Risk 5"; by default all, or none. */
 export const riskOptions = (usual: string, least = 2): [risk: string, name: string][] => {
-  const risks = [2, 3, 4].filter((risk) => risk >= least);
+  const risks = [1, 2, 3, 4].filter((risk) => risk >= least);
   const upTo5 = risks.map((risk): [string, string] => [
     `${risk}`,
     `Risk ${risk} ${risk < 4 ? 'to' : 'and'} 5`,

@@ -168,6 +168,17 @@ describe('a channel', () => {
   });
 });
 
+it('a channel that operators added with any risk keeps it when people save its form', async () => {
+  const body = { ...ops, minEventRisk: 2 };
+  const path = `/operator/accounts/${us.accountId}/channels`;
+  const { data } = await operator.post<{ id: string }>(path, body);
+  const form = await ann.page(`${notifications}/channels/${data.id}`);
+  await form.press('Save', { name: 'Night shift' });
+  expect(await rows('select name, risk from mail_rules join alert_channels')).toEqual([
+    { name: 'Night shift', risk: 2 },
+  ]);
+});
+
 describe('a channel is notified', () => {
   it('of webhooks that are paused, as people are, unless it is not to be', async () => {
     await addChannel();

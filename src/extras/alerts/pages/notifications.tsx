@@ -107,11 +107,11 @@ const problems =
   `When a webhook has been paused or a connection late for ${pausedAfterMs / 60_000} minutes, when deliveries have ` +
   'failed, and when it works again. At most one message an hour about each.';
 
-/** What a person or a channel is notified of. */
-const ruleFields = (groups: string[] = []) => ({
+/** What a person or a channel is notified of. Operators may have chosen a lower risk. */
+const ruleFields = (groups: string[] = [], risk: number | null = null) => ({
   alerts: box('Problems with webhooks and connections', problems),
   levels: boxes('Accidents that reach', levelOptions, { columns: undefined }),
-  risk: choice('Safety events', riskOptions('None', 3)),
+  risk: choice('Safety events', riskOptions('None', Math.min(3, risk ?? 3))),
   groups: boxes(
     'Only vehicles in these groups',
     offered(groups),
@@ -191,7 +191,7 @@ export async function channel(c: Context) {
         <a href="/docs/portal#team-channels">What an HTTPS endpoint receives</a>
       </p>
     ),
-    fields: { ...channelFields(known), ...ruleFields(groups) },
+    fields: { ...channelFields(known), ...ruleFields(groups, rule.risk) },
     stored: {
       ...(known ? rule : { ...rule, levels: [1, 2, 3] }),
       ...{ kind: known?.kind, name: known?.name, alerts: known?.getsAlerts ?? true },

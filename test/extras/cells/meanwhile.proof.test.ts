@@ -107,11 +107,11 @@ it('while an account moves, no job or message works on it in either cell', async
       for (const name of Object.keys(jobs)) await runJob(bindings, jobs, name);
     }
     const now = await allRows('main', us.accountId);
+    // The job of moves may have ended it.
     if ((await stateOf(us.accountId)) !== undefined)
-      expect({ ...now, ...pruned }).toEqual({ ...before, ...pruned });
+      expect([hooks.got, { ...now, ...pruned }]).toEqual([[], { ...before, ...pruned }]);
     await workFor(us.accountId, 24);
   }
-  expect(hooks.got).toEqual([]);
   for (const bindings of Object.values(cells)) await handle(bindings, wake);
   expect(hooks.got).toHaveLength(1);
   await removeLeft('main');

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx';
-import { SomeConnections } from '../../core/accounts/tokens/connections.ts';
+import * as v from 'valibot';
+import { maxConnectionsOfToken, SomeConnections } from '../../core/accounts/tokens/connections.ts';
 import {
   type CreatedToken,
   findTokenById,
@@ -131,6 +132,15 @@ async function issue(c: Context, chosen: Values<typeof newToken> & { connectionI
   return secretPage(c, `Generated “${name}”`, path, <NewToken what="token" {...{ value, curl }} />);
 }
 
+const Chosen = v.pipe(
+  v.array(v.string()),
+  v.check(
+    ({ length }) => length > 0 && length <= maxConnectionsOfToken,
+    `Choose 1 to ${maxConnectionsOfToken}.`,
+  ),
+  SomeConnections,
+);
+
 /** The form for a token that is limited to some connections. */
 export async function generateLimited(c: Context) {
   const known = await listConnections(c.env, c.get('caller'));
@@ -141,7 +151,7 @@ export async function generateLimited(c: Context) {
     narrow: true,
     fields: {
       ...newToken,
-      connectionIds: { ...boxes('Connections', options), schema: SomeConnections },
+      connectionIds: { ...boxes('Connections', options), schema: Chosen },
     },
     send: 'Generate Token',
     back: path,

@@ -35,8 +35,9 @@ const errorOf = (name: string): string | undefined =>
   useContext(FilledForm)?.errors.find(({ field }) => field === name || field.startsWith(`${name}.`))
     ?.message;
 
-/** The hint and the error of a control. */
-export const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => {
+/** The hint and the error of a control. The error of `several` has the focus, to be in view. */
+export const BelowControl = (props: { name: string; hint?: Child; several?: boolean }) => {
+  const { name, hint, several = false } = props;
   const error = errorOf(name);
   return (
     <>
@@ -46,7 +47,13 @@ export const BelowControl = ({ name, hint }: { name: string; hint?: Child }) => 
         </p>
       )}
       {error && (
-        <p class="field-error" id={`${name}-error`} role="alert">
+        <p
+          class="field-error"
+          id={`${name}-error`}
+          role="alert"
+          tabindex={several ? -1 : undefined}
+          autofocus={several}
+        >
           <Icon name="circle-alert" small />
           <span>{error}</span>
         </p>
@@ -169,7 +176,7 @@ export const Choices = (props: {
           <Choice {...{ type, name, value, label, note }} checked={chosen.includes(value)} />
         ))}
       </div>
-      <BelowControl name={name} hint={hint} />
+      <BelowControl name={name} hint={hint} several />
     </fieldset>
   );
 };
@@ -226,7 +233,13 @@ export const Choice = (props: {
   );
 };
 
-/** The error of a whole form. */
+/** The error of a whole form. The focus brings it into view. */
 export const FormError = ({ message }: { message: string | undefined }) => (
-  <>{message && <Note mood="bad" role="alert" children={message} />}</>
+  <>
+    {message && (
+      <div tabindex={-1} autofocus>
+        <Note mood="bad" role="alert" children={message} />
+      </div>
+    )}
+  </>
 );

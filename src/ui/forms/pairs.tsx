@@ -58,7 +58,7 @@ const Pairs = (props: PairsProps & { name: string; label: string; of: string; st
           </div>
         ))}
       </div>
-      <BelowControl name={name} />
+      <BelowControl name={name} several />
     </fieldset>
   );
 };

@@ -49,6 +49,12 @@ describe('the API Tokens tab', () => {
     expect(await textWhen(-0.1)).toContain('Expired');
   });
 
+  it('asks for connections that a limited token is for', async () => {
+    const typed = { 'Token name': 'Limited' };
+    const { errors } = await press(`${path}/limited`, 'Generate Token', typed);
+    expect(errors).toEqual({ connectionIds: 'Choose 1 to 100.' });
+  });
+
   it('revokes a token once', async () => {
     const question = `${path}/${us.tokenId}/revoke`;
     expect(await outcome(question)).toContain('Revoked “main”: the API now rejects it.');

@@ -161,6 +161,13 @@ it('a form says once what is wrong, and comes back as it was sent', async () => 
   });
 });
 
+it.each([
+  ['choices', { Accidents: false, 'Safety events': false }, 'notificationTypes-error'],
+  ['headers', { 'Header 1 name': 'Host' }, 'headers-error'],
+])('what is wrong with %s has the focus, so that it is in view', async (_, typed, id) =>
+  expect((await save(await open(), typed)).all('[autofocus]').map((one) => one.id)).toEqual([id]),
+);
+
 it('a webhook is deleted on a page of its own, after a question', async () => {
   const left = await (await page(`${path()}/delete`)).press('Delete this webhook');
   expect(left.text).toContain('Webhook "receiver.example.com" was deleted.');

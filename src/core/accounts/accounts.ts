@@ -47,8 +47,14 @@ export async function listAccounts(env: Env, slice: SliceQuery): Promise<Slice<A
 /** Creates an account, active at once. */
 export async function createAccount(env: Env, name: string): Promise<Account> {
   const id = newId();
-  const usual = { status: 'active' as const, quotas: {}, held: false };
-  const account = { id, name, createdAt: Date.now(), ...usual };
+  const account = {
+    id,
+    name,
+    status: 'active',
+    createdAt: Date.now(),
+    quotas: {},
+    held: false,
+  } as const;
   const db = openDatabase(env);
   await transaction(db, [
     db.insert(accounts).values(account),

@@ -37,8 +37,7 @@ export const authenticate = (scope: Scope) =>
     const isOurs =
       known.get(hash) !== undefined || (await isRecognised(value, config(c.env).encryptionKeys));
     const token = await findCredential(c, hash, isOurs, limiter);
-    if (!token) throw new Refusal({ kind: 'unauthenticated' });
-    if (token.expiresAt && token.expiresAt <= Date.now())
+    if (!token || (token.expiresAt && token.expiresAt <= Date.now()))
       throw new Refusal({ kind: 'unauthenticated' });
     const { id: tokenId, accountId, connection, connectionIds, readOnly } = token;
     const scoped = { connectionId: connection?.connectionId, connectionIds, readOnly }; // D1 compares it
@@ -56,7 +55,8 @@ export const authenticate = (scope: Scope) =>
     if (!caller.check) await check();
     const checked = tokenLimiterOf(accountId);
     if (checked !== limiter) showPolicy(c, checked);
-    if (isUseDue(caller)) c.executionCtx.waitUntil(recordUse(c.env, caller).catch(() => {})); // recorded with the next use
+    if (isUseDue(caller))
+      c.executionCtx.waitUntil(recordUse(c.env, caller, hash, token).catch(() => {})); // recorded with the next use
   });
 
 /** Limits tests and replays per token and per account, as the portal does. */

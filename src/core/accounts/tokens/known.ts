@@ -31,7 +31,6 @@ export type KnownToken = v.InferOutput<typeof KnownToken>;
 
 /** Looks up a credential by its hash in D1. Undefined if unknown, revoked or expired. */
 export async function findToken(env: Env, hash: string): Promise<KnownToken | undefined> {
-  const now = Date.now();
   const db = openDatabase(env);
   const [row] = await transaction(
     db,
@@ -54,7 +53,7 @@ export async function findToken(env: Env, hash: string): Promise<KnownToken | un
       .leftJoin(connections, eq(connections.id, tokens.connectionId))
       .where(and(eq(tokens.hash, hash), isNull(tokens.revokedAt))),
   );
-  if (!row || (row.expiresAt && row.expiresAt <= now)) return undefined;
+  if (!row || (row.expiresAt && row.expiresAt <= Date.now())) return undefined;
   const { id, accountId, readOnly, connection } = row;
   const [connectionIds, expiresAt] = [row.connectionIds ?? undefined, row.expiresAt ?? undefined];
   const known: KnownToken = { id, accountId, readOnly, connectionIds, expiresAt };
@@ -91,8 +90,13 @@ export type TokenCaller = Extract<Caller, { tokenId: string }>;
 export const isUseDue = ({ check }: TokenCaller): boolean =>
   check !== undefined && check.lastUsedAt <= Date.now() - hourMs;
 
-/** Records that a credential was used, at most once an hour. Call it off the request's path. */
-export async function recordUse(env: Env, caller: TokenCaller): Promise<void> {
+/** Records that a credential was used, at most once an hour, and corrects KV. Call it off the request's path. */
+export async function recordUse(
+  env: Env,
+  caller: TokenCaller,
+  hash: string,
+  known: KnownToken,
+): Promise<void> {
   const now = Date.now();
   const db = openDatabase(env);
   const isDue = or(isNull(tokens.lastUsedAt), lt(tokens.lastUsedAt, now - hourMs));
@@ -103,4 +107,7 @@ export async function recordUse(env: Env, caller: TokenCaller): Promise<void> {
       .set({ lastUsedAt: now })
       .where(and(eq(tokens.id, caller.tokenId), isDue)),
   );
+  // KV may have missed a change, or hold one that a restore has undone.
+  if (JSON.stringify(await findToken(env, hash)) !== JSON.stringify(known))
+    await storeInKv(env, hash);
 }

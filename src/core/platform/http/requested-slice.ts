@@ -14,8 +14,10 @@ export const SliceParameters = v.object({
 
 /** The part of a list that `cursor` and `limit` ask for. @throws Refusal: invalid */
 export function requestedSlice(c: Context, pageSize?: number): SliceQuery {
-  const [asked, wanted] = [c.req.query('cursor'), c.req.query('limit')];
-  const { cursor, limit } = parseQuery(SliceParameters, { cursor: asked, limit: wanted });
+  const { cursor, limit } = parseQuery(SliceParameters, {
+    cursor: c.req.query('cursor'),
+    limit: c.req.query('limit'),
+  });
   return {
     limit: pageSize ?? limit,
     ...(cursor !== undefined && { after: positionIn(c, cursor) }),

@@ -1,5 +1,6 @@
 import { env } from 'cloudflare:workers';
 import { generateToken, hashToken, isRecognised } from '#src/core/accounts/tokens/format.ts';
+import type { KnownToken } from '#src/core/accounts/tokens/known.ts';
 import { through } from '#src/core/platform/db/through.ts';
 import { routes } from '#test/support/routes.ts';
 import {
@@ -209,6 +210,16 @@ describe('beside others who guess from the same address', () => {
     reached('TOKEN_LIMIT');
     expect(await first()).toBe(429);
   });
+});
+
+it('an ingest key is corrected in KV when a use is recorded, where that missed a change of the connection', async () => {
+  const hash = await hashToken(us.connection.ingestKey);
+  const read = () => env.TOKENS.get<KnownToken>(hash, { type: 'json' });
+  const entry = await read();
+  const missed = { ...entry, connection: { ...entry?.connection, tSP: 'Former name' } };
+  await env.TOKENS.put(hash, JSON.stringify(missed));
+  expect((await us.send(vehicle())).status).toBe(200);
+  await expect.poll(read, { timeout: 5000 }).toEqual(entry);
 });
 
 it.each([

@@ -45,7 +45,11 @@ export function keeperOf({
   const upsert = upsertInto(table, {
     join: [...joins, ...(kind === drivers.kind ? [unlessErased] : [])].join(' '),
     from: Object.fromEntries([...copies, ...unlessErasedReferences(all)]),
-    fixed: all.flatMap(([key, { fixed }]) => (fixed ? [columnName(key)] : [])),
+    fixed: Object.fromEntries(
+      all.flatMap(([key, { fixedBy }]) =>
+        fixedBy ? [[columnName(key), columnName(fixedBy)]] : [],
+      ),
+    ),
   });
   return { parents, ...upsert };
 }
@@ -75,8 +79,8 @@ type UpsertOptions = {
   from: { [column: string]: string };
   /** The joins for these sources. A row that joins nothing is skipped. */
   join: string;
-  /** Columns that keep their first value. */
-  fixed: string[];
+  /** Columns that keep their first value, each while that of another column is the same. */
+  fixed: { [column: string]: string };
 };
 
 /** Inserts or updates records by one statement: identical and older rows cost no write. */
@@ -87,7 +91,7 @@ function upsertInto(
   const all = Object.entries(getTableColumns(table)).map(([key, { name }]) => ({ key, name }));
   const target = getTableName(table);
   const columns = all.map(({ name }) => name);
-  const kept = [...identity, ...fixed];
+  const kept = [...identity, ...Object.keys(fixed)];
   const values = all.map(({ key, name }) => from[name] ?? `r.value->>'${key}'`);
   const changing = columns.filter((name) => !kept.includes(name));
   const compared = changing.filter((name) => name !== 'updated_at');
@@ -101,9 +105,16 @@ function upsertInto(
       and (excluded.source_updated_at >= ${target}.source_updated_at
         or excluded.source_updated_at is null or ${target}.source_updated_at is null)`);
   const insert = sql.raw(`insert into ${target} (${columns.join(', ')})`);
-  const update = sql.raw(
-    `on conflict (id) do update set ${changing.map((name) => `${name} = excluded.${name}`).join(', ')}`,
-  );
+  const changes = [
+    ...changing.map((name) => `${name} = excluded.${name}`),
+    ...Object.entries(fixed)
+      .filter(([, by]) => by !== 'id')
+      .map(
+        ([name, by]) =>
+          `${name} = iif(${target}.${by} = excluded.${by}, ${target}.${name}, excluded.${name})`,
+      ),
+  ];
+  const update = sql.raw(`on conflict (id) do update set ${changes.join(', ')}`);
   const write = (db: Database, rows: object[]) =>
     // Set-based: any number of rows by one parameter.
     db.run(sql`

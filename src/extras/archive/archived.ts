@@ -22,5 +22,6 @@ export const isSame = ({ columns }: ArchiveKind, a: ArchivedRow, b: ArchivedRow)
 function upserted({ fixed }: ArchiveKind, archived: ArchivedRow, late: ArchivedRow): ArchivedRow {
   const [was, is] = [archived.sourceUpdatedAt, late.sourceUpdatedAt];
   if (typeof was === 'number' && typeof is === 'number' && is < was) return archived;
-  return { ...late, ...Object.fromEntries(fixed.map((key) => [key, archived[key]])) };
+  const kept = Object.entries(fixed).filter(([, by]) => archived[by] === late[by]);
+  return { ...late, ...Object.fromEntries(kept.map(([key]) => [key, archived[key]])) };
 }

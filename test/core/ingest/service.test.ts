@@ -98,6 +98,26 @@ describe('a safety event', () => {
       },
     ]);
   });
+
+  it('that was of another vehicle has the name, VIN and groups of that one', async () => {
+    const other = vehicle({
+      sourceId: 'other',
+      name: 'Truck 2',
+      vin: undefined,
+      groups: ['South'],
+    });
+    await us.send(vehicle(), safetyEvent());
+    await us.send(other, safetyEvent({ vehicle: 'other' }));
+    const { data } = await us.lists.get(`/safety-events?from=${recently}&to=${ago(0)}`);
+    expect(data).toMatchObject([
+      {
+        vehicleId: recordId(us.connection.id, 'vehicle', 'other'),
+        vehicleName: 'Truck 2',
+        vehicleVin: null,
+        vehicleGroups: ['South'],
+      },
+    ]);
+  });
 });
 
 it('an accident is notified once per level, with exactly the payload of the spec', async () => {

@@ -30,8 +30,8 @@ export type Field<In = unknown, Kept = unknown, Shown = unknown, U extends Use =
   most?: string;
   refersTo?: Referable;
   copyOf?: { resource: Referable; key: string };
-  /** Keeps its first value. */
-  fixed?: boolean;
+  /** Keeps its first value while the field with this key has the same one. */
+  fixedBy?: string;
 };
 
 /**
@@ -132,9 +132,9 @@ export const derivable = <In, Kept, Shown>(
 });
 
 /** A field that keeps its first value. */
-export const fixed = <F extends Field>(field: F): F => ({ ...field, fixed: true });
+export const fixed = <F extends Field>(field: F): F => ({ ...field, fixedBy: 'id' });
 
-/** A field of the referenced record, as it was when this one was first received. */
+/** A field of the referenced record, as it was when this one was first received with that reference. */
 export function copyOf<F extends Fields, N extends keyof F & string>(
   resource: Referable<F>,
   key: N,
@@ -143,5 +143,6 @@ export function copyOf<F extends Fields, N extends keyof F & string>(
 export function copyOf(resource: Referable, key: string, description: string): Field {
   const { [key]: original } = resource.fields;
   if (!original) throw new Error(`${resource.kind} has no ${key} to copy`);
-  return { ...original, description, use: 'copied', copyOf: { resource, key }, fixed: true };
+  const fixedBy = `${resource.kind}Id`;
+  return { ...original, description, use: 'copied', copyOf: { resource, key }, fixedBy };
 }

@@ -40,8 +40,8 @@ export type ArchiveKind = {
   stored: { [key: string]: SQLiteColumn };
   /** The key of the time that orders the list. */
   order: string;
-  /** The keys that keep their first value. */
-  fixed: string[];
+  /** The keys that keep their first value, each while that of another key is the same. */
+  fixed: { [key: string]: string };
 };
 
 /** A list: what its declaration says, its columns and items. */
@@ -123,7 +123,12 @@ export function declareList<F extends Fields>(
           ...itemOf(fields).itemFields,
           sourceUpdatedAt: { holds: 'time', nullable: true },
         },
-        fixed: ['createdAt', ...Object.keys(columns).filter((key) => fields[key]?.fixed)],
+        fixed: {
+          createdAt: 'id',
+          ...Object.fromEntries(
+            shown(fields).flatMap(([key, { fixedBy }]) => (fixedBy ? [[key, fixedBy]] : [])),
+          ),
+        },
       },
     }),
     present: presenter(fields),

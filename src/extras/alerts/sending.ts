@@ -176,7 +176,8 @@ type ToSend = DueMessage & { portal: string };
 async function deliver(env: Env, db: Database, message: ToSend, now: number): Promise<SendError> {
   const { recipientId, items, total, addedAt } = message;
   const day = dayOf(now);
-  const problem = await sendOne(env, message);
+  const result = await sendOne(env, message);
+  const problem = result ?? null;
   const remaining = sql`(select json_group_array(json(value)) from json_each(${alertMessages.items})
     where value not in (select value from json_each(${items})))`;
   const over = [
@@ -208,7 +209,12 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
     lte(alertMessages.dueAt, now),
   );
   await transaction(db, [
-    db.update(alertChannels).set(outcomeOf(problem, now)).where(eq(alertChannels.id, recipientId)),
+    result === undefined
+      ? undefined
+      : db
+          .update(alertChannels)
+          .set(outcomeOf(result, now))
+          .where(eq(alertChannels.id, recipientId)),
     problem === null
       ? undefined
       : db
@@ -221,16 +227,16 @@ async function deliver(env: Env, db: Database, message: ToSend, now: number): Pr
   return problem;
 }
 
-/** Returns why a message did not arrive, and null for one that is for nobody. */
-async function sendOne(env: Env, message: ToSend): Promise<SendError> {
+/** Returns why a message did not arrive, and undefined if there is nothing to send, or nobody to send it to. */
+async function sendOne(env: Env, message: ToSend): Promise<SendError | undefined> {
   const { accountId, account, recipientId, kind, total, email: to, channel, address } = message;
-  if (account === null) return null;
+  if (account === null) return undefined;
   const of = { portal: message.portal, timeZone: message.timeZone ?? 'UTC' };
   const items: object[] = JSON.parse(message.known);
   const remaining = total - JSON.parse(message.items).length + items.length;
-  if (remaining === 0) return null;
+  if (remaining === 0) return undefined;
   const texts = textsOf({ kind, items, total: remaining }, of);
   const said = { accountId, account, kind, ...texts };
   if (channel && address) return post(env, { id: recipientId, kind: channel, address }, said);
-  return to ? email(env, to, said) : null;
+  return to ? email(env, to, said) : undefined;
 }

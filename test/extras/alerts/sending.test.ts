@@ -177,6 +177,17 @@ it('drops what is for nobody any more', async () => {
   expect([heard.got, mails(), await waiting()]).toEqual([[], [], []]);
 });
 
+it('says nothing new of a channel whose message is about nothing that still exists', async () => {
+  const id = await channel();
+  await rows("update alert_channels set problem = 'returned 500', problem_at = 1");
+  await add([id]);
+  await rows("update alert_messages set kind = 'record'"); // of accidents that were deleted since
+  await later();
+  expect([heard.got, await waiting()]).toEqual([[], []]);
+  const known = 'select problem, problem_at as at, sent_at as sent from alert_channels';
+  expect(await rows(known)).toEqual([{ problem: 'returned 500', at: 1, sent: null }]);
+});
+
 describe('the limit of a day', () => {
   const spent = (accountId: string, messages: number, mails: number) =>
     rows('insert into alerts_sent values (?1, ?2, ?3, ?4)', accountId, today, messages, mails);

@@ -46,7 +46,7 @@ export function recordStatements(
 const makeDue = (db: Database, keys: SQL[], now: number) =>
   db
     .update(deliveries)
-    .set({ nextAttemptAt: now })
+    .set({ nextAttemptAt: soonest(now) })
     .where(
       sql`(webhook_id, id) in (
         select * from (select * from ${sql.join(keys, sql` union all select * from `)}))`,
@@ -83,12 +83,16 @@ function recordOutcomes(db: Database, outcomes: Recorded[], now: number) {
       and status = 'pending' and claimed_until = r.value->>'claimedUntil'`);
 }
 
-/** The retries that a recovered receiver gets early, unless it asked to postpone them. */
+/** SQL for when a retry may be made: not before the time that the receiver asked for. */
+const soonest = (now: number): SQL => sql`max(${now}, coalesce(
+  log ->> '$[#-1].at' + log ->> '$[#-1].durationMs' + log ->> '$[#-1].retryAfter', 0))`;
+
+/** The retries that a recovered receiver gets early. */
 const waitingRetries = (webhookId: string, was: 'failing' | 'open', now: number): SQL => sql`(
   select webhook_id, id from deliveries indexed by deliveries_due
   where webhook_id = ${webhookId} and status = 'pending' and priority in (0, 1, 2, 3)
-    and next_attempt_at > ${now}
+    and next_attempt_at > ${now} and next_attempt_at > ${soonest(now)}
     ${was === 'failing' ? sql`and next_attempt_at <= ${now + retrySoonMs}` : undefined}
-    and attempts > 0 and claimed_until <= ${now} and log ->> '$[#-1].retryAfter' is null
+    and attempts > 0 and claimed_until <= ${now}
     and (priority > 0 or log ->> '$[#-1].at' <= ${now - accidentPauseMs})
   order by priority, next_attempt_at limit ${maxRetriedAtOnce})`;

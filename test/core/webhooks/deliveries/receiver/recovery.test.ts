@@ -26,8 +26,8 @@ const crash = (sourceId: string) => send(accident({ sourceId }));
 const pending = async (id: string) =>
   (await deliveriesOf(id)).filter(({ status }) => status === 'pending');
 /** A webhook whose receiver has failed once, a minute ago. */
-const fails = async (begin: () => Promise<unknown>) => {
-  heard.returns(500);
+const fails = async (begin: () => Promise<unknown>, headers: Record<string, string> = {}) => {
+  heard.responds(() => new Response('no', { status: 503, headers }));
   const hook = await register();
   await begin();
   await attempted(hook.id);
@@ -90,6 +90,22 @@ describe('when a receiver succeeds again', () => {
     await postpone(hook.id, 300_000);
     await happen(1, 'after');
     await settled(hook.id, 2, 'delivered');
+  });
+
+  it('what it asked to have later is sent then, which may be at once', async () => {
+    for (const [seconds, isOver] of [
+      [9, true],
+      [120, false],
+    ] as const) {
+      const busy = { 'Retry-After': String(seconds) };
+      const { id } = await fails(() => happen(1, `busy ${seconds}`), busy);
+      heard.returns(200);
+      await postpone(id, 300_000);
+      await happen(1, `after ${seconds}`);
+      await settled(id, isOver ? 2 : 1, 'delivered');
+      for (const { nextAttemptAt } of await pending(id))
+        isAbout(nextAttemptAt - Date.now(), (seconds - 60) * 1000);
+    }
   });
 
   it('what is due much later waits for its time, unless the circuit was open', async () => {

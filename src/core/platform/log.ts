@@ -60,7 +60,7 @@ type Faults = {
   'Database unavailable': { requestId: string; route: string };
   'Database does not respond': Nothing;
   'Queue refused messages': { left: number };
-  'Deliveries were interrupted': Nothing;
+  'Deliveries were interrupted': { webhookId?: string };
   'Cannot read headers': { webhookId: string };
   'A pull was interrupted': { connectionId?: string };
   'A summary could not be sent': { accountId: string; code: string | null };

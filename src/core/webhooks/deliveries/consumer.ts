@@ -13,7 +13,8 @@ export async function handle(env: Env, { swept, ...message }: DeliveryMessage): 
     if ('fanOut' in message) await continueFanOut(env, message);
     else await work(env, message);
   } catch (error) {
-    fault('error', 'Deliveries were interrupted', {}, error);
+    const about = 'webhookId' in message ? { webhookId: message.webhookId } : {};
+    fault('error', 'Deliveries were interrupted', about, error);
     if (!swept) await sendAfter(env, message, retrySeconds);
   }
 }

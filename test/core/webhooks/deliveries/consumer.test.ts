@@ -2,14 +2,14 @@ import { env } from 'cloudflare:workers';
 import { handle } from '#src/core/webhooks/deliveries/consumer.ts';
 import type { DeliveryMessage } from '#src/core/webhooks/deliveries/queue.ts';
 import { sweep } from '#src/core/webhooks/deliveries/sweep.ts';
-import { minuteMs, story, through, unattempted } from '#test/support.ts';
+import { listenToLog, minuteMs, story, through, unattempted } from '#test/support.ts';
 
 const { us, register, happen } = story();
 
 it('work that fails for minutes is asked for by one message, however often the sweep runs', async () => {
   const hook = await register();
   await unattempted(hook.id, () => happen());
-  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { lines } = listenToLog();
   const wake = { accountId: us.accountId, webhookId: hook.id, worker: 1 };
   const queue: DeliveryMessage[] = [wake];
   const DELIVERIES = {
@@ -23,5 +23,7 @@ it('work that fails for minutes is asked for by one message, however often the s
     expect(queue).toHaveLength(2);
     for (const message of queue.splice(0)) await handle({ ...env, DB, DELIVERIES }, message);
     expect(queue).toEqual([wake]);
+    const said = { message: 'Deliveries were interrupted', webhookId: hook.id };
+    expect(lines('fault')).toMatchObject(Array(2 * minute).fill(said));
   }
 });

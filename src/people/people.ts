@@ -111,9 +111,9 @@ export async function listPortalUsers(
   return sliceOf(await asCaller(env, caller, select), slice);
 }
 
-/** The addresses of the account's first 100 people. */
+/** The addresses of the account's first 1,000 people, in alphabetical order. */
 export const listAddresses = async (env: Env, caller: Caller): Promise<string[]> =>
-  (await listPortalUsers(env, caller, { limit: 100 })).items.map(({ email }) => email);
+  (await listPortalUsers(env, caller, { limit: 1000 })).items.map(({ email }) => email).toSorted();
 
 /** The condition that an account has a person with this address. */
 export const isPerson = (db: Database, accountId: string, email: string): SQL =>

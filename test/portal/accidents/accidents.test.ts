@@ -4,6 +4,7 @@ import { sendMessages } from '#src/extras/alerts/sending.ts';
 import { changes } from '#test/extras/changes/support.ts';
 import {
   accident,
+  addRows,
   as,
   driver,
   issueLimited,
@@ -182,6 +183,22 @@ it('assignee, note and state are one change, and what is entered stays if there 
   expect(tooLong.text).toContain('can be at most 500 characters');
   await outdated.press('Save');
   expect(await stored('one')).toMatchObject(whole);
+});
+
+it('everybody of a large account can be assigned accidents, and find them by that', async () => {
+  const them = await world();
+  const person = (i: number) => ({
+    account_id: them.accountId,
+    email: `${i}@x.example`,
+    created_at: i,
+  });
+  await addRows('portal_users', 150, person);
+  const newest = await signIn(them);
+  await them.send(accident({ sourceId: 'one' }));
+  const path = `/portal/accidents/${recordId(them.connection.id, 'accident', 'one')}`;
+  expect((await newest.page(path)).textAt('#assignedTo option')).toContain(newest.email);
+  const theirs = `/portal/accidents?assignedTo=${encodeURIComponent(newest.email)}`;
+  expect((await newest.page(theirs)).textAt('.chips')[0]).toContain(newest.email);
 });
 
 it('accidents are found by their person and by being closed, until they are reopened', async () => {

@@ -1,5 +1,5 @@
 import type { Connecting, SetupStep } from '../../ui/added.ts';
-import { Icon, LinkButton } from '../../ui/buttons.tsx';
+import { Allowed, Icon, LinkButton } from '../../ui/buttons.tsx';
 import { connectionsPath } from '../../ui/connections.ts';
 import type { IconName } from '../../ui/icon-names.ts';
 import type { Setup } from '../read/read-overview.ts';
@@ -107,12 +107,14 @@ export const SetupList = ({ steps }: { steps: Step[] }) => {
                     small
                   />
                 )}
-                <LinkButton
-                  href={step.href}
-                  name={step.button}
-                  weight={step === current ? 'primary' : 'plain'}
-                  small
-                />
+                <Allowed to={step.href}>
+                  <LinkButton
+                    href={step.href}
+                    name={step.button}
+                    weight={step === current ? 'primary' : 'plain'}
+                    small
+                  />
+                </Allowed>
               </span>
             )}
           </li>

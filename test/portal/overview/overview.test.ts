@@ -32,6 +32,15 @@ it('a new account sees what to do next, and each step ticks itself off', async (
     /2 of 4 done.*Who is notified of accidents\? \(done\) Notified: person-\d+@/,
   );
   expect(await textOf('safety-events-per-day-now')).toBeUndefined();
+  await rows('update tokens set revoked_at = 1 where id = ?1', us.tokenId);
+  const viewer = await signIn(us, 'viewer');
+  for (const [reader, buttons] of [
+    [page, 1],
+    [viewer.page, 0],
+  ] as const)
+    for (const name of ['Add a webhook', 'Create a token'])
+      expect((await reader('/portal')).links(name)).toHaveLength(buttons);
+  await rows('update tokens set revoked_at = null where id = ?1', us.tokenId);
   await register(us);
   expect(await textOf('setup-now')).toContain('3 of 4 done');
   await us.send(vehicle());

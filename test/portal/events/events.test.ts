@@ -177,6 +177,7 @@ it('the page of a safety event has place, speed, trip, driver and label', async 
   ])
     expect(text).toContain(words);
   expect(textAt('.cols > .stack h2')).toEqual(['Place', 'Who was notified']);
+  expect(textAt('#who-was-notified-now ul')).toEqual([]);
 });
 
 it('an event whose trip is not there leads to the trips of its vehicle on that day', async () => {

@@ -52,33 +52,35 @@ const WhoWasNotified = (props: Props) => {
           Only the first {maxOfEvent} deliveries are shown. Each webhook’s page has its own.
         </p>
       )}
-      <ul class="rows border-t border-line">
-        {alerted.map(({ name, isChannel, at, isWaiting }) => (
-          <li>
-            <Icon name={isChannel ? 'send' : 'mail'} small />
-            <span>
-              <Breakable text={name} />{' '}
-              <span class="sub">
-                {isWaiting ? 'Waiting to be sent' : isChannel ? 'Sent' : 'Emailed'}
+      {alerted.length + unnotified.length > 0 && (
+        <ul class="rows border-t border-line">
+          {alerted.map(({ name, isChannel, at, isWaiting }) => (
+            <li>
+              <Icon name={isChannel ? 'send' : 'mail'} small />
+              <span>
+                <Breakable text={name} />{' '}
+                <span class="sub">
+                  {isWaiting ? 'Waiting to be sent' : isChannel ? 'Sent' : 'Emailed'}
+                </span>
               </span>
-            </span>
-            <span class="when">
-              <Time at={at} seconds />
-            </span>
-          </li>
-        ))}
-        {unnotified.map((webhook) => (
-          <li>
-            <Icon name="circle-slash" small />
-            <span>
-              <a class="cover" href={pathOf(webhook)}>
-                <Breakable text={titleOf(webhook)} />
-              </a>{' '}
-              <span class="sub">Not notified: {webhook.why}.</span>
-            </span>
-          </li>
-        ))}
-      </ul>
+              <span class="when">
+                <Time at={at} seconds />
+              </span>
+            </li>
+          ))}
+          {unnotified.map((webhook) => (
+            <li>
+              <Icon name="circle-slash" small />
+              <span>
+                <a class="cover" href={pathOf(webhook)}>
+                  <Breakable text={titleOf(webhook)} />
+                </a>{' '}
+                <span class="sub">Not notified: {webhook.why}.</span>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
       {alerted.length === 0 && (
         <p class="panel-foot">
           {isAccident

@@ -169,7 +169,7 @@ export class TooLarge extends ProviderError {
 /** The problem and what to do about it, as one or two sentences for people; `isRetried` if we try again. */
 export function adviceFor(
   { name, credential }: Pick<Connector, 'name' | 'credential'>,
-  { kind, message }: Pick<ProviderError, 'kind' | 'message'>,
+  { kind, message, isOfHistory }: Pick<ProviderError, 'kind' | 'message'> & { isOfHistory?: true },
   isRetried = true,
 ): string {
   const scopes = credential.scopes.join(', ');
@@ -184,7 +184,7 @@ export function adviceFor(
       return `${name} is rate limiting this ${credential.label}. ${isRetried ? 'We will retry automatically.' : later}`;
     case 'unavailable':
     case 'unexpected':
-      return `${name} ${message}. ${isRetried ? 'We will keep trying.' : later}`;
+      return `${name} ${message}${isOfHistory ? ' for history' : ''}. ${isRetried ? 'We will keep trying.' : later}`;
     case 'invalid':
       return message;
   }

@@ -74,16 +74,16 @@ export async function pull(env: Env, ids: string[]): Promise<void> {
 /** One connection's run. Returns its id if there is more to do. */
 async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<string | undefined> {
   try {
-    const run = await openRun(env, claimed);
+    const connector = connectorOf(claimed.provider);
+    if (!connector) throw new Error(`No provider ${claimed.provider} is built in`);
+    const known = { ...claimed, connector };
+    // This one may not end either, which people would otherwise never learn.
+    if (claimed.isInterrupted) await save(env, claimed, noteHealth(known, {}, Date.now()));
+    const run = await openRun(env, known);
     await work(env, run, budget);
     const now = Date.now();
     const { saved, newSession: session } = run;
-    const health = healthOf(run, {
-      refusedAt: saved.refusedAt ?? null,
-      succeededAt: saved.succeededAt ?? claimed.succeededAt,
-      now,
-    });
-    if (health !== claimed.healthStatus) saved.health = health;
+    noteHealth(run, saved, now);
     if (session) saved.session = await seal(env, claimed.connectionId, { session });
     const isDue = await save(env, claimed, saved, nextDueAt(run, now), run.limitedUntil);
     return isDue ? claimed.connectionId : undefined;
@@ -91,6 +91,14 @@ async function pullOne(env: Env, claimed: Claimed, budget: Budget): Promise<stri
     interrupted(claimed, error);
     return undefined;
   }
+}
+
+/** Adds the health of a connection to what is saved of it, if that has changed. */
+function noteHealth(known: Claimed & { connector: Connector }, saved: Saved, now: number): Saved {
+  const { refusedAt = null, succeededAt = known.succeededAt } = saved;
+  const health = healthOf(known, { refusedAt, succeededAt, now });
+  if (health !== known.healthStatus) saved.health = known.healthStatus = health;
+  return saved;
 }
 
 const interrupted = ({ connectionId }: Pick<Claimed, 'connectionId'>, error: unknown): void =>
@@ -106,10 +114,8 @@ type Run = Claimed & {
   limitedUntil?: number;
 };
 
-async function openRun(env: Env, claimed: Claimed): Promise<Run> {
-  const connector = connectorOf(claimed.provider);
-  if (!connector) throw new Error(`No provider ${claimed.provider} is built in`);
-  const { connectionId, session, baseUrl, incidentTypeMap } = claimed;
+async function openRun(env: Env, claimed: Claimed & { connector: Connector }): Promise<Run> {
+  const { connector, connectionId, session, baseUrl, incidentTypeMap } = claimed;
   const { credential = '' } = await unseal(env, connectionId, claimed.secrets);
   const kept = session === null ? undefined : await unseal(env, connectionId, session);
   const access = accessTo(env, connector, {
@@ -124,7 +130,6 @@ async function openRun(env: Env, claimed: Claimed): Promise<Run> {
   });
   const run: Run = {
     ...claimed,
-    connector,
     access,
     api: connector.open(access),
     done: new Set(),

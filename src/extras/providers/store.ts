@@ -37,12 +37,8 @@ export async function claimDue(env: Env, ids: string[], now = Date.now()) {
   const db = openDatabase(env);
   const claim = newId();
   const named = inArray(pulls.connectionId, jsonList(ids));
-  const isFree = and(lte(pulls.dueAt, now), lte(pulls.claimedUntil, now));
+  const isFree = and(named, lte(pulls.dueAt, now), lte(pulls.claimedUntil, now), isActive);
   const { taken } = await transaction(db, {
-    claimed: db
-      .update(pulls)
-      .set({ claim, claimedUntil: now + claimMs })
-      .where(and(named, isFree, isActive)),
     taken: db
       .select({
         connectionId: pulls.connectionId,
@@ -59,10 +55,16 @@ export async function claimDue(env: Env, ids: string[], now = Date.now()) {
         succeededAt: connections.lastPulledAt,
         dueAt: sql<number>`${pulls.dueAt}`.as('due'), // only what is due is claimed
         feeds: pulls.feeds,
+        /** Whether the run before it was killed, or failed altogether. */
+        isInterrupted: sql`${isNotNull(pulls.claim)}`.mapWith(Boolean).as('interrupted'),
       })
       .from(pulls)
       .innerJoin(connections, eq(connections.id, pulls.connectionId))
-      .where(and(named, eq(pulls.claim, claim))),
+      .where(isFree),
+    claimed: db
+      .update(pulls)
+      .set({ claim, claimedUntil: now + claimMs })
+      .where(isFree),
   });
   return taken.map((row) => ({
     ...row,

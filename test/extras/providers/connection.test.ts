@@ -132,6 +132,23 @@ it('tells of what may pass by itself only after a while', async () => {
   expect(await sent()).toMatchObject([{ subject: 'Acme Trucking is incomplete', text }]);
 });
 
+it('is unavailable once nothing came for a day, also when no run of it ends any more', async () => {
+  await connected();
+  const day = 86_400_000;
+  await rows(
+    'update connections set last_pulled_at = last_pulled_at - ?2 where id = ?1',
+    tale.id,
+    day,
+  );
+  await rows(`update pulls set secrets = '{}' where connection_id = ?1`, tale.id);
+  vi.spyOn(console, 'error').mockImplementation(() => {}); // each run says so
+  for (const status of [1, 3]) {
+    await rows('update pulls set due_at = 0, claimed_until = 0 where connection_id = ?1', tale.id);
+    await pull(env, [tale.id]);
+    expect((await listed())?.healthStatus).toBe(status);
+  }
+});
+
 it('says of several problems the one that stops it', async () => {
   provider.fault = ({ pathname }) =>
     pathname === '/fleet/drivers' ? Response.json({}, { status: 403 }) : undefined;
@@ -155,6 +172,7 @@ it('tells people of nothing that they have paused, but of consent that was withd
     withdrawn_at: 1,
   });
   expect(await sendHealthAlerts(env)).toBe(1);
+  expect((await sent())[0]?.text).toContain('consent to it was withdrawn');
 });
 
 it("is pulled at once when Samsara's webhook calls with its signature", async () => {

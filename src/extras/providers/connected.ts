@@ -19,13 +19,14 @@ export const pausePull = (env: Env, caller: Caller, id: string): Promise<void> =
     },
   });
 
-/** Resumes a connection where it stopped. @throws Refusal: invalid, as above */
+/** Resumes a connection where it stopped; nothing waits. @throws Refusal: invalid, as above */
 export async function resumePull(env: Env, caller: Caller, id: string): Promise<void> {
   await changePull(env, caller, id, {
     noted: 'resumed',
     set: {
       pausedAt: null,
       dueAt: sql`iif(${isNull(pulls.refusedAt)}, ${Date.now()}, null)`,
+      claim: null,
       claimedUntil: 0,
       feeds: feedsDue,
     },
@@ -33,13 +34,17 @@ export async function resumePull(env: Env, caller: Caller, id: string): Promise<
   await send(env.DELIVERIES, [{ pull: [id] }]);
 }
 
-/** Pulls all feeds now, also with a credential that was refused. @throws Refusal: invalid */
+/**
+ * Pulls all feeds now, also with a credential that was refused, in a run of its own: one that goes on would save its
+ * feeds as they were. @throws Refusal: invalid
+ */
 export async function pullNow(env: Env, caller: Caller, id: string): Promise<void> {
   await changePull(env, caller, id, {
     only: isNull(pulls.pausedAt),
     set: {
       dueAt: Date.now(),
-      claimedUntil: sql`iif(${isNull(pulls.claim)}, 0, ${pulls.claimedUntil})`,
+      claim: null,
+      claimedUntil: 0,
       refusedAt: null,
       feeds: feedsDue,
     },

@@ -394,6 +394,26 @@ it('works for a connection in one run only, and in another once that is lost', a
   expect(await startPulls(env, claimed + 1000)).toBe(1);
 });
 
+it.each(['pull', 'resume'])(
+  'has no feed wait when people %s it, also during a run',
+  async (how) => {
+    await connected();
+    const refused = () => new Response('', { status: 403 });
+    provider.fault = ({ pathname }) => (pathname === '/trips/stream' ? refused() : undefined);
+    await pullRun();
+    expect(await tale.problems()).toHaveLength(1);
+    provider.fault = async () => {
+      provider.fault = undefined;
+      await operator.post(ofIt(how), {});
+      return undefined;
+    };
+    brakes();
+    await rows('update pulls set due_at = 0 where connection_id = ?1', tale.id);
+    await pull(env, [tale.id]);
+    await expect.poll(tale.problems).toEqual([]);
+  },
+);
+
 describe('what an account may add a day', () => {
   const allow = (recordsPerDay: number | null) => changeAccount(tale.us, { recordsPerDay });
 

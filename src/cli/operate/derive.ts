@@ -185,7 +185,8 @@ async function typedValue(name: string, schema: Schema, typed: string | boolean)
   if (typed === '' && isNullable(schema)) return null;
   const { type, items } = isNullable(schema) ? (schema.anyOf?.[0] ?? schema) : schema;
   if (type === 'object') return readJson(typed);
-  if (items) return Promise.all(typed.split(',').map((part) => typedValue(name, items, part)));
+  if (items)
+    return Promise.all(typed.split(',').map((part) => typedValue(name, items, part.trim())));
   return (type === 'integer' || type === 'number') && /^\d+$/.test(typed) ? Number(typed) : typed;
 }
 

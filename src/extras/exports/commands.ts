@@ -32,7 +32,7 @@ const exportCommand = (): Command =>
     .action(async ({ account: id, lists, format, from, to, output }, command) => {
       const operator = operatorFor(command);
       mkdirSync(output, { recursive: true });
-      const body = { lists: lists?.split(','), format, from, to };
+      const body = { lists: lists?.split(/\s*,\s*/), format, from, to };
       const asked = await operator.call('POST /accounts/:id/exports', { id, body });
       const find = async () => {
         const all = await insist(maxTries, () =>

@@ -1,16 +1,11 @@
-import { timestamp } from '../../core/platform/fields.ts';
 import type { Handlers } from '../handlers.ts';
 import { listExports, operators, requestExport } from './exports.ts';
 import type { operations } from './operations.ts';
+import { wantedBy } from './schema.ts';
 
 export const handlers: Handlers<typeof operations> = {
-  exportAccount: ({ env, caller, body: { lists, format, from, to } }) =>
-    requestExport(env, caller, operators, {
-      lists,
-      formats: [format],
-      ...(from !== undefined && { from: timestamp(from) }),
-      ...(to !== undefined && { to: timestamp(to) }),
-    }),
+  exportAccount: ({ env, caller, body: { format, ...wanted } }) =>
+    requestExport(env, caller, operators, wantedBy({ ...wanted, formats: [format] })),
 
   listExports: ({ env, caller }) => listExports(env, caller),
 };

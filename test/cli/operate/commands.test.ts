@@ -35,6 +35,11 @@ it.each<[command: string, call: string, body?: object]>([
     'PATCH /webhooks/w/limits',
     { maxInFlight: 3, maxPerSecond: 'many' },
   ],
+  [
+    'token issue --account a --name n --connections x,\ty',
+    'POST /accounts/a/tokens',
+    { name: 'n', connectionIds: ['x', 'y'] },
+  ],
   ['delivery find --event e', 'GET /deliveries/find?eventId=e'],
   ['sign-in-link ann@example.com', 'POST /sign-in-links', { email: 'ann@example.com' }],
 ])('fleet %s makes its call', async (command, call, body) => {

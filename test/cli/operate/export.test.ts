@@ -27,14 +27,14 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-const exported = () => fleet(`export --account a --lists trips --output ${folder}`);
+const exported = () => fleet(`export --account a --lists trips,\tdrivers --output ${folder}`);
 
 it('fleet export waits for the files, and writes them where nobody else reads them', async () => {
   const file = join(folder, 'trips.csv');
   writeFileSync(file, 'old', { mode: 0o644 });
   expect((await exported()).out).toMatch(/trips\.csv +2 +1 KB/);
   expect(posted).toEqual([
-    { path: '/operator/accounts/a/exports', body: { lists: ['trips'], format: 'csv' } },
+    { path: '/operator/accounts/a/exports', body: { lists: ['trips', 'drivers'], format: 'csv' } },
   ]);
   expect(readText(file)).toContain('records');
   expect([statSync(file).mode & 0o777, readdirSync(folder)]).toEqual([0o600, ['trips.csv']]);

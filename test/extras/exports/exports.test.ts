@@ -333,6 +333,8 @@ it('operators export as well, of a suspended account too, and without a limit a 
     await call('POST', at, { headers, body, bindings: quiet });
     await prepareExports(env);
   }
+  const never = { ...body, to: '2025-01-01' };
+  expect((await call('POST', at, { headers, body: never })).status).toBe(400);
   const [newest] = (await operator.get<Shown[]>(at)).data;
   const files = [{ name: 'vehicles.csv', records: 2 }];
   expect(newest).toMatchObject({ state: 'ready', files });

@@ -6,6 +6,7 @@ import { cellHeader } from '../../core/platform/cells.ts';
 import type { Operation } from '../../extras/operation.ts';
 import type { operations } from '../../operator/api/operations.ts';
 import { cellsNamed } from '../../router/cells.ts';
+import { printable } from './print.ts';
 
 type Reasons = {
   /** Whether the same call may work a little later. */
@@ -157,6 +158,9 @@ async function envelope<T>(url: string, init: RequestInit): Promise<Envelope<T>>
   });
 }
 
+/** Who waits for longer is told why. */
+const unsaidSeconds = 60;
+
 /** Repeats a call up to `maxTries` times while its failure is temporary. @throws ApiError */
 export async function insist<T>(
   maxTries: number,
@@ -171,6 +175,8 @@ export async function insist<T>(
       if (tries === maxTries)
         throw new ApiError(`${error.message}. Run the same command again to continue`);
       const { retryAfter = 0 } = error.reasons;
+      const next = `The next try is in ${retryAfter} s`;
+      if (retryAfter > unsaidSeconds) console.error(printable(`fleet: ${error.message}. ${next}`));
       await wait(retryAfter > 0 ? retryAfter * 1000 : Math.min(250 * 2 ** tries, longestWaitMs));
     }
 }

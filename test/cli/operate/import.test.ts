@@ -6,11 +6,13 @@ import type { Line } from '#src/cli/operate/import/csv.ts';
 import { type Encoding, readRecords } from '#src/cli/operate/import/read.ts';
 import { callsOf, sendAll } from '#src/cli/operate/import.ts';
 import { recordKinds } from '#src/core/fleet/lists/registry.ts';
-import { fakeService, temporaryFolder, times } from '#test/support/node/index.ts';
+import { fakeService, temporaryFolder, times, until } from '#test/support/node/index.ts';
 
 let revoking = 200;
-const { fleet } = await fakeService(({ method, url }) => ({
-  status: method === 'DELETE' ? revoking : 200,
+let ingesting = 200;
+const { fleet, start } = await fakeService(({ method, url }) => ({
+  status: method === 'DELETE' ? revoking : url.pathname === '/ingest' ? ingesting : 200,
+  headers: { 'retry-after': '3600' },
   data:
     url.pathname === '/ingest'
       ? { accepted: 1, unchanged: 0, rejected: [] }
@@ -261,6 +263,17 @@ it('fleet import says what it has done although its ingest key cannot be revoked
   expect(err).toBe(
     'fleet: 503 Try again. So the ingest key of this import is good for a day: fleet token revoke k\n',
   );
+});
+
+it('fleet import says why it waits for long, such as for the end of a quota', async () => {
+  ingesting = 429;
+  const path = file('busy.ndjson', '{"kind":"driver"}\n');
+  const waiting = start(`import ${path} --connection c`);
+  const said = 'fleet: 429 Try again. The next try is in 3600 s\n';
+  await until('it says why it waits', () => waiting.err.includes(said));
+  waiting.child.kill();
+  await waiting.ended;
+  ingesting = 200;
 });
 
 it('fleet import says of a dry run that nothing was stored', async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { cellsNamed } from '../router/cells.ts';
 import {
   createMissing,
@@ -43,14 +43,31 @@ type Options = Flags & { [option in 'email' | 'giveUp' | 'restore']?: string } &
 export async function runDeploy(args: string[]): Promise<void> {
   const program = new Command('npm run deploy --')
     .description('Deploys the service to your Cloudflare account. Safe to run again.')
-    .option('--dry-run', 'show what a deploy would do; needs no credentials and changes nothing')
-    .option('--check', 'deploy nothing: check the service at FLEET_URL, by default the local one')
+    .addOption(
+      new Option(
+        '--dry-run',
+        'show what a deploy would do; needs no credentials and changes nothing',
+      ).conflicts(['check', 'giveUp', 'restore']),
+    )
+    .addOption(
+      new Option(
+        '--check',
+        'deploy nothing: check the service at FLEET_URL, by default the local one',
+      ).conflicts(['giveUp', 'restore', 'router']),
+    )
     .option('--email <address>', 'with --check: send an email to this address')
     .option('--take-over', 'have the domain lead here even if it leads elsewhere')
-    .option('--give-up <host>', 'deploy nothing: have a former host no longer lead to the Worker')
-    .option(
-      '--restore <dump>',
-      'deploy nothing: create what is missing, and restore a dump of the database',
+    .addOption(
+      new Option(
+        '--give-up <host>',
+        'deploy nothing: have a former host no longer lead to the Worker',
+      ).conflicts(['restore', 'router']),
+    )
+    .addOption(
+      new Option(
+        '--restore <dump>',
+        'deploy nothing: create what is missing, and restore a dump of the database',
+      ).conflicts('router'),
     )
     .addOption(routerOption)
     .addHelpText(

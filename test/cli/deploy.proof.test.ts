@@ -190,6 +190,18 @@ it('deploy --dry-run says what it would do, calls nobody, and changes nothing', 
     expect(out).toMatch(said);
 });
 
+it.each([
+  '--dry-run --give-up api.example.com',
+  '--dry-run --check',
+  '--dry-run --restore fleet.sql',
+  '--check --restore fleet.sql',
+  '--give-up api.example.com --router main=fleet',
+])('deploy %s does neither', async (options) => {
+  const own = { env: { CLOUDFLARE_API_BASE_URL: 'http://localhost:2', CLOUDFLARE_API_TOKEN: 'x' } };
+  const { code, err } = await runToEnd('src/cli/deploy.ts', options.split(' '), own);
+  expect([code, err]).toEqual([1, expect.stringMatching(/^error: option .* cannot be used with/)]);
+});
+
 it('as a program it takes settings from a file, and the proxy of the environment', async () => {
   const { env, refused } = await cloud();
   mkdirSync(join(project, '.local/deploy'), { recursive: true });

@@ -17,14 +17,14 @@ export const Vars = v.object({
     v.transform((text) =>
       text.split(',').map((entry) => {
         const [id = '', key = ''] = entry.trim().split(':');
-        return { id, bytes: Uint8Array.fromBase64(key) };
+        return { id, key };
       }),
     ),
-    v.minLength(1),
     v.check(
-      (keys) => keys.every(({ id, bytes }) => id !== '' && bytes.length === 32),
+      (keys) => keys.every(({ id, key }) => id !== '' && /^\s*[a-z\d+/]{43}=?$/i.test(key)),
       'must be id:base64 of 32 bytes',
     ),
+    v.transform((keys) => keys.map(({ id, key }) => ({ id, bytes: Uint8Array.fromBase64(key) }))),
   ),
   CELL: v.optional(
     v.pipe(

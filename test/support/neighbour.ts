@@ -1,7 +1,7 @@
 import { type Column, columnsOf, rows, tableNames, value } from './rows.ts';
 
 /** Others refer to these. */
-const first = ['accounts', 'connections', 'webhooks', 'portal_users', 'pulls'];
+const first = ['accounts', 'connections', 'webhooks', 'portal_users', 'pulls', 'accidents'];
 
 /** Those without rows of accounts, those that triggers fill, and those of work under way: usually they are empty. */
 const without = [

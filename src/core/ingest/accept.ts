@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isBlank, usable } from '../fleet/lists/clean.ts';
+import { cleanText, isBlank, usable } from '../fleet/lists/clean.ts';
 import { type Field, isOmissible } from '../fleet/lists/field.ts';
 import { tooManyValues } from '../fleet/lists/field-types.ts';
 import { kindNamed, recordKinds } from '../fleet/lists/registry.ts';
@@ -128,6 +128,6 @@ const problemsOf = (issues: Issues): string =>
     .join('; ');
 
 function sourceIdOf(input: unknown): string | null {
-  const id = isObject(input) ? input.sourceId : null;
-  return typeof id === 'string' && id.length <= 200 ? id.toWellFormed() : null;
+  const id = isObject(input) && cleanText(input.sourceId);
+  return id && id.length <= 200 ? id : null;
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 
-/** A rule of the core, broken: `from` becomes `to` in a file of `src`. The tests of `test` must notice. */
+/** A rule, broken: `from` becomes `to` in a file of `src`. The tests of `test` must notice. */
 export type Mutant = { file: string; from: string; to: string; test: string };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -156,7 +156,8 @@ it('the guide has the limits that the service keeps to', () => {
     "a domain's record is missing": proof.expiresMs / (7 * dayMs),
     '[single sign-on](/docs/portal#single-sign-on) of an account': [maxDomains, maxNewcomers],
     'connect links that are not used yet': [maxOpenLinks, connectLinkMs / dayMs],
-    'tests, replays, invitations, new tokens, exports and their downloads': calls,
+    'downloads, tests, replays, exports, invitations, and what is saved of webhooks, channels, connections, keys, tokens and sign-in':
+      [calls, rateLimits.ACCOUNT_ACTION_LIMIT.calls],
   });
   expect(guide).toContain(`of more than ${fewRecords} records`);
 });

@@ -140,7 +140,7 @@ async function claim(db: Database, message: DueMessage, now: number): Promise<bo
   const { accountId, attempts } = message;
   const day = dayOf(now);
   const isMail = message.email ? 1 : 0;
-  const retryAt = now + Math.min(retryMs << (2 * Math.min(attempts, 9)), longestRetryMs);
+  const retryAt = now + Math.min(retryMs * 4 ** attempts, longestRetryMs);
   if (attempts > 0) {
     const again = { attempts: attempts + 1, dueAt: retryAt };
     await transaction(db, db.update(alertMessages).set(again).where(isOf(message)));

@@ -15,6 +15,7 @@ import {
   dayMs,
   listenToLog,
   metered,
+  minuteMs,
   newId,
   openDatabase,
   rows,
@@ -22,6 +23,7 @@ import {
   through,
   times,
   transaction,
+  value,
   world,
 } from '#test/support.ts';
 import { alertStory, channelUrl } from './support.ts';
@@ -81,6 +83,18 @@ describe('a message that does not arrive', () => {
     await later(31 * retryMs);
     expect(subjects().at(-1)).toBe('A is late and 1 more');
     expect(await waiting()).toEqual([]);
+  });
+
+  it('is retried after 1, 4 and 16 minutes and so on, but each six hours at least', async () => {
+    await add([await channel()]);
+    const minutes: number[] = [];
+    for (let at = now; at < now + 2 * dayMs; ) {
+      await later(at - now);
+      const dueAt = await value<number>('select due_at from alert_messages');
+      minutes.push((dueAt - at) / minuteMs);
+      at = dueAt;
+    }
+    expect(minutes).toEqual([1, 4, 16, 64, 256, ...Array(minutes.length - 5).fill(360)]);
   });
 
   it('is given up after three days without news', async () => {

@@ -1,6 +1,7 @@
 import { config } from '../../core/platform/config.ts';
+import { inTime } from '../../core/platform/in-time.ts';
 
-/** Why the email service took no email: its code, such as E_RECIPIENT_SUPPRESSED, without the recipient's address. */
+/** Why the email service took no email: its code, such as E_RECIPIENT_SUPPRESSED, without the address; null for none. */
 class MailError extends Error {
   readonly code: string | null;
   constructor(code: string | null) {
@@ -26,10 +27,9 @@ export async function sendMail(
 ): Promise<void> {
   const { emailFrom } = config(env);
   if (!emailFrom) throw new Error('EMAIL_FROM is not set: this deployment sends no mail');
-  await env.EMAIL.send({ from: { email: emailFrom, name: 'Fleet Data Service' }, ...mail }).catch(
-    (error: unknown) => {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-      throw new MailError(/^[A-Z_]{1,60}$/.test(code) ? code : null);
-    },
-  );
+  const from = { email: emailFrom, name: 'Fleet Data Service' };
+  await inTime(env.EMAIL.send({ from, ...mail })).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    throw new MailError(/^[A-Z_]{1,60}$/.test(code) ? code : null);
+  });
 }

@@ -139,6 +139,16 @@ describe('a message that does not arrive', () => {
   });
 });
 
+it('an email to which the email service does not respond is retried, and holds up nobody', async () => {
+  await add([ann.id, await channel(other)]);
+  const { lines } = listenToLog();
+  emails.send.mockReturnValue(new Promise(() => {}));
+  expect(await later()).toBe(1);
+  expect(subjects(other)).toEqual(['A is late']);
+  expect(lines('fault')).toMatchObject([{ message: 'An alert could not be sent', code: null }]);
+  expect(await waiting()).toEqual([{ total: 1, attempts: 1 }]);
+});
+
 it('what happens while a message is being sent is in the next one', async () => {
   const to = [await channel(other)];
   await add(to, ['A', 'B']);

@@ -67,7 +67,11 @@ export function readCredential(
       );
     return [name, part] as const;
   });
-  const identity = parts.filter((_, i) => fields[i]?.isIdentity);
+  // Names of databases and users are the same in any case, secrets are not.
+  const identity = parts.flatMap(([name, part], i) => {
+    const { isIdentity = false, isSecret = true } = fields[i] ?? {};
+    return isIdentity ? [[name, isSecret ? part : part.toLowerCase()]] : [];
+  });
   return {
     credential: JSON.stringify(Object.fromEntries(parts)),
     identity: JSON.stringify(identity),

@@ -16,9 +16,11 @@ const keys = { secretKey: 'sk_1', connectionToken: 'con_1' };
 it.each([
   ['the same', 'geotab', login, { password: 'other' }],
   ['the same', 'geotab', login, { server: 'https://MY.geotab.com/' }],
+  ['the same', 'geotab', login, { database: 'Acme', user: 'U' }],
   ['another', 'geotab', login, { database: 'other' }],
   ['the same', 'terminal', keys, { secretKey: 'sk_2' }],
   ['another', 'terminal', keys, { connectionToken: 'con_2' }],
+  ['another', 'terminal', keys, { connectionToken: 'Con_1' }],
 ])('it is %s one of %s: %o, with %o', (which, provider, parts, more) => {
   const [one, other] = [parts, { ...parts, ...more }].map((all) => read(provider, all).identity);
   expect(one === other ? 'the same' : 'another').toBe(which);

@@ -7,6 +7,7 @@ import { replaceCredential } from './connect.ts';
 import { pausePull, pullNow, resumePull, setWebhookSecret } from './connected.ts';
 import { createLink, listLinks, revokeLink } from './links.ts';
 import type { operations } from './operations.ts';
+import { connectorOf } from './registry.ts';
 import { pullStatus } from './status.ts';
 
 export const handlers: Handlers<typeof operations, 'connect-links'> = {
@@ -32,8 +33,12 @@ export const handlers: Handlers<typeof operations, 'connect-links'> = {
     return pull(asked);
   },
 
-  setWebhookSecret: ({ body: { secret }, ...asked }) =>
-    pullAfter(asked, ({ env, caller, id }) => setWebhookSecret(env, caller, id, secret)),
+  async setWebhookSecret({ body: { secret }, ...asked }) {
+    const { provider } = await pull(asked);
+    const { name = provider, webhook } = connectorOf(provider) ?? {};
+    if (!webhook) throw invalid(`${name} has no webhook that it signs`);
+    return pullAfter(asked, ({ env, caller, id }) => setWebhookSecret(env, caller, id, secret));
+  },
 };
 
 type Asked = { env: Env; caller: Caller; id: string };

@@ -1,5 +1,5 @@
 import { nextTry } from '#src/extras/providers/geotab/exceptions.ts';
-import { changeConnection, dayMs, hourMs, minuteMs } from '#test/support.ts';
+import { changeConnection, dayMs, hourMs, minuteMs, operator } from '#test/support.ts';
 import { add, type Item, iso } from './fleets/fleet.ts';
 import {
   fakeGeotab,
@@ -303,6 +303,13 @@ describe('collisions', () => {
     ).toEqual(['1 true', '2 false']);
     expect(tale.hooks.got).toEqual([]);
   });
+});
+
+it('no secret is taken for its webhook, since it has none that is signed', async () => {
+  await tale.connect();
+  const path = `/operator/connections/${tale.id}/webhook-secret`;
+  const { message } = await operator.put(path, { secret: 'long-enough' });
+  expect(message).toBe('Geotab has no webhook that it signs');
 });
 
 describe('sessions', () => {

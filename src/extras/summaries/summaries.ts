@@ -6,7 +6,7 @@ import { type Caller, ofActiveAccount } from '../../core/platform/db/guard.ts';
 import { accounts } from '../../core/platform/db/schema/accounts.ts';
 import { openDatabase } from '../../core/platform/db/system.ts';
 import { hourMs } from '../../core/platform/durations.ts';
-import { inSteps, newBudget } from '../../core/platform/jobs/budget.ts';
+import { inSteps, isLeft, newBudget } from '../../core/platform/jobs/budget.ts';
 import { fault } from '../../core/platform/log.ts';
 import { renderMail } from '../../people/mail/render.ts';
 import { sendMail, whyNotSent } from '../../people/mail/send.ts';
@@ -49,7 +49,7 @@ export async function sendSummaries(
   const db = openDatabase(env);
   await inSteps(budget, async () => {
     const people = await transaction(db, selectDue(db, now));
-    for (const person of people) await sendTo(env, db, person, now);
+    for (const person of people) if (isLeft(budget)) await sendTo(env, db, person, now);
     return people.length > 0;
   });
 }

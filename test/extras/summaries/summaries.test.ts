@@ -1,4 +1,5 @@
 import { env } from 'cloudflare:workers';
+import { newBudget } from '#src/core/platform/jobs/budget.ts';
 import { sendSummaries } from '#src/extras/summaries/summaries.ts';
 import { summaryTexts } from '#src/extras/summaries/texts.ts';
 import { daysUntil, nextAt } from '#src/extras/summaries/zone.ts';
@@ -17,6 +18,7 @@ import {
   personBefore,
   rows,
   safetyEvent,
+  signIn,
   textOf,
   value,
   vehicle,
@@ -62,6 +64,20 @@ it('a summary comes each morning, in the person’s zone, once', async () => {
   await sendSummaries(env);
   expect(sent()).toHaveLength(1);
   expect(await due()).toBeGreaterThan(Date.now());
+});
+
+it('one for which an invocation has no time left is sent by the next', async () => {
+  await signIn(us, 'viewer');
+  await rows('update portal_users set summary_due_at = 1 where account_id = ?1', us.accountId);
+  const budget = newBudget();
+  emails.send.mockImplementation(async () => {
+    budget.queries = 0;
+    return { messageId: '1' };
+  });
+  await sendSummaries(env, Date.now(), budget);
+  expect(emails.sent()).toHaveLength(1);
+  await sendSummaries(env);
+  expect(emails.sent()).toHaveLength(2);
 });
 
 it('it has what needs attention, yesterday’s events, the worst drivers, and silent connections', async () => {

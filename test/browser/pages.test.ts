@@ -24,6 +24,7 @@ const routes = [
   .filter((path) => !notPages.test(path));
 
 const widths = [390, 1280, 1440];
+const tablets = [768, 1024];
 
 /** Visits the pages of all routes, those with ids as others link to them. Returns routes that no page links to. */
 async function walk(page: Page, more: string[], visit: (path: string) => Promise<unknown>) {
@@ -74,10 +75,11 @@ it('pages with the longest data stay within their edges, and are accessible and 
     '/portal/events?risk=4&from=2026-02-02&to=2026-02-01',
   ];
   const unlinked = await walk(page, more, async (path) => {
-    await expectGoodPages(page, [path], async () => {
+    const visit = async () => {
       const reply = await page.goto(stack.baseUrl + path);
       expect(gzipSync((await reply?.body()) ?? '').length, path).toBeLessThan(30_000);
-    });
+    };
+    await expectGoodPages(page, [path], visit, { widths: tablets });
     found.push(...(await expectGoodLayout(page, path)));
   });
   expect(unlinked).toEqual([]);

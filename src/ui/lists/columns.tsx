@@ -34,7 +34,7 @@ type Driver = Listed<ReturnType<typeof drivers.list.present>>;
 
 /** How pages name and show the fields of records, in tables and among the facts. */
 export const column = {
-  vin: { ...code('VIN', 'vin'), look: 'md:min-w-40' },
+  vin: { ...code('VIN', 'vin'), look: 'xl:min-w-40' },
   vehicleVin: code('VIN', 'vehicleVin'),
   plate: { ...text('Plate', 'licensePlate'), look: 'nowrap' },
   externalId: text('External ID', 'externalId'),

@@ -162,6 +162,13 @@ it('many choices are narrowed while somebody types, and the Enter key sends noth
   expect(await group.locator('.choice:visible').allInnerTexts()).toEqual(['Harsh Braking']);
 });
 
+it('a page is printed on all of its paper, not beside room for the menu', async () => {
+  await page.emulateMedia({ media: 'print' });
+  const { width = 0 } = (await page.locator('main').boundingBox()) ?? {};
+  expect(width).toBeGreaterThan(1000);
+  await page.emulateMedia({ media: null });
+});
+
 it('a page shows what has changed, also if it was not read at first, but not what no filter asks for', async () => {
   await page.clock.install();
   await open('/portal/events');

@@ -125,5 +125,5 @@ it('generating one in the portal says which connections it has', async () => {
   expect((await readOnly.get('/webhooks')).status).toBe(200);
   expect((await readOnly.delete('/webhook/none')).status).toBe(403);
   expect(await textAt('/portal/settings/tokens')).toMatch(/one fleet Read only Only City vans/);
-  expect(await textOf(await post(path, fields))).toContain('must be 1 to 100 UUIDs');
+  expect(await textOf(await post(path, fields))).toContain('Choose 1 to 100.');
 });

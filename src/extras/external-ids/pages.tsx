@@ -50,9 +50,9 @@ const saves = (
   });
 
 const ofConnection = saves(shown('connection'), async (c, externalId) => {
-  const connection = await inPath(c, findConnection);
-  if (connection.externalId !== externalId)
-    await updateConnection(...by(c), connection.id, { externalId });
+  const { id } = await inPath(c, findConnection);
+  // Also if it has it: a form takes effect once, by what it saves.
+  const connection = await updateConnection(...by(c), id, { externalId });
   return { path: connectionPath(connection), name: connectionName(connection) };
 });
 

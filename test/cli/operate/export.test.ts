@@ -91,6 +91,7 @@ it.each(['connection delete c', 'account delete a --now', 'driver erase d'])(
   async (command) => {
     const typed = Object.assign(new PassThrough(), { isTTY: true });
     vi.spyOn(process, 'stdin', 'get').mockReturnValue(typed as never); // all that is read of it
+    vi.spyOn(process.stderr, 'write').mockReturnValue(true); // the question
     typed.end();
     expect(await fleet(command)).toMatchObject({ code: 1, err: 'fleet: Nothing has changed\n' });
     expect(posted).toEqual([]);

@@ -123,6 +123,25 @@ it('a cluster parts into its points by keyboard alone, one of which gets the foc
   expect(await focused()).toMatch(/^[23]: /); // one of the points
 });
 
+it('stays where somebody has zoomed to before its outlines came', async () => {
+  let send = () => {};
+  const sent = new Promise<void>((done) => {
+    send = done;
+  });
+  await page.route('**/countries.json', async (route) => {
+    await sent;
+    await route.continue();
+  });
+  await openAccident();
+  await cluster().click();
+  await cluster().waitFor({ state: 'detached' });
+  send();
+  const land = 'rgb(241, 243, 246)';
+  await until('there is land', async () => (await colors())[0] === land);
+  await colors(); // a moment more, in which it would go out
+  expect(await cluster().count()).toBe(0);
+});
+
 it('without WebGL or outlines there is the list of places', async () => {
   /** The map itself may be gone by the time that the page has loaded. */
   const seePlaces = async () => {

@@ -83,6 +83,7 @@ function showTiles(map, tiles, token, way, otherwise) {
 
 /** Draws our outlines, with counties once they are wanted, in the colours of the theme. Calls `failed` without them. */
 function showOutlines(map, token, way, failed) {
+  const zoom = map.getZoom();
   let detailed = wantsCounties(map);
   const show = () => map.setStyle(outlines(token, way, detailed));
   map.on('moveend', () => {
@@ -94,22 +95,28 @@ function showOutlines(map, token, way, failed) {
   map.once('error', failed);
   map.once('load', () => {
     map.off('error', failed);
-    map.once('idle', () => orient(map));
+    orient(map, zoom);
   });
   show();
 }
 
-/** Zooms out until something in view is named, such as a county or a country: most of the land has no outlines. */
-function orient(map) {
-  const layers = nameLayers.filter((layer) => map.getLayer(layer));
-  const { clientWidth: width, clientHeight: height } = map.getContainer();
-  const well = [
-    [width / 5, height / 8],
-    [(width * 4) / 5, (height * 7) / 8],
-  ];
-  if (map.getZoom() <= leastZoom || map.queryRenderedFeatures(well, { layers }).length > 0) return;
-  map.once('idle', () => orient(map));
-  map.setZoom(map.getZoom() - 1);
+/**
+ * Zooms out until something in view is named, such as a county or a country: most of the land has no outlines. Ends when
+ * the map is no longer at `zoom`, because somebody has zoomed.
+ */
+function orient(map, zoom) {
+  map.once('idle', () => {
+    const layers = nameLayers.filter((layer) => map.getLayer(layer));
+    const { clientWidth: width, clientHeight: height } = map.getContainer();
+    const well = [
+      [width / 5, height / 8],
+      [(width * 4) / 5, (height * 7) / 8],
+    ];
+    const isNamed = map.queryRenderedFeatures(well, { layers }).length > 0;
+    if (isNamed || zoom <= leastZoom || zoom !== map.getZoom()) return;
+    map.setZoom(zoom - 1);
+    orient(map, map.getZoom());
+  });
 }
 
 function stylesheet(path) {

@@ -158,8 +158,8 @@ async function envelope<T>(url: string, init: RequestInit): Promise<Envelope<T>>
   });
 }
 
-/** Who waits for longer is told why. */
-const unsaidSeconds = 60;
+/** A longer wait is announced, with its reason. */
+const silentSeconds = 60;
 
 /** Repeats a call up to `maxTries` times while its failure is temporary. @throws ApiError */
 export async function insist<T>(
@@ -176,7 +176,7 @@ export async function insist<T>(
         throw new ApiError(`${error.message}. Run the same command again to continue`);
       const { retryAfter = 0 } = error.reasons;
       const next = `The next try is in ${retryAfter} s`;
-      if (retryAfter > unsaidSeconds) console.error(printable(`fleet: ${error.message}. ${next}`));
+      if (retryAfter > silentSeconds) console.error(printable(`fleet: ${error.message}. ${next}`));
       await wait(retryAfter > 0 ? retryAfter * 1000 : Math.min(250 * 2 ** tries, longestWaitMs));
     }
 }

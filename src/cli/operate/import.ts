@@ -135,7 +135,7 @@ export function importCommand(): Command {
             .catch(({ message }: Error) =>
               console.error(
                 printable(
-                  `fleet: ${message}. So the ingest key of this import is good for a day: fleet token revoke ${key.id}`,
+                  `fleet: ${message}. The ingest key of this import still works for a day. Revoke it: fleet token revoke ${key.id}`,
                 ),
               ),
             );

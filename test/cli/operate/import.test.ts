@@ -261,7 +261,7 @@ it('fleet import says what it has done although its ingest key cannot be revoked
   revoking = 200;
   expect([out, code]).toEqual([expect.stringMatching(/^accepted +1$/m), 0]);
   expect(err).toBe(
-    'fleet: 503 Try again. So the ingest key of this import is good for a day: fleet token revoke k\n',
+    'fleet: 503 Try again. The ingest key of this import still works for a day. Revoke it: fleet token revoke k\n',
   );
 });
 

@@ -23,9 +23,9 @@ type Provider = {
   confirmed: Item;
   /** Those that dismiss it. */
   dismissed: Item;
-  /** Those that have it at a latitude, if it has any. */
+  /** The fields of a crash that place it at a latitude; undefined if the provider sends no place. */
   movedTo(latitude: unknown, crash: Item): Item | undefined;
-  /** Where it has the VIN of a vehicle, if not there. */
+  /** The property of a vehicle that has its VIN, if that is not `vin`. */
   vin?: string;
   /** What an item is known by, if not by its id. */
   sourceIdOf?(item: Item): string;

@@ -2,40 +2,20 @@ import { env } from 'cloudflare:workers';
 import { transaction } from '#src/core/platform/db/database.ts';
 import { openDatabase } from '#src/core/platform/db/system.ts';
 import { fakeSamsara, samsaraEvent, samsaraVehicle } from '#src/dev/fakes/samsara.ts';
-import { sendMessages } from '#src/extras/alerts/sending.ts';
-import { notifyAfterMs, quietMs, sendHealthAlerts } from '#src/extras/providers/health-alerts.ts';
 import { metrics } from '#src/extras/providers/metrics.ts';
 import { pull, startPulls } from '#src/extras/providers/pull.ts';
 import { samsara as connector } from '#src/extras/providers/samsara/connector.ts';
-import {
-  addRow,
-  as,
-  call,
-  changeAccount,
-  keepEmails,
-  listenToLog,
-  operator,
-  ownRows,
-  rows,
-  signIn,
-} from '#test/support.ts';
+import { as, call, changeAccount, listenToLog, operator, ownRows, rows } from '#test/support.ts';
 import { samsara, samsaraOrigin } from './fleets/samsara.ts';
 import { providerStory } from './support.ts';
 
 let provider: ReturnType<typeof samsara>;
 const tale = providerStory('samsara', () => provider.data.token);
 const { connected, arrived, events, accidents, pullAll, pullRun, pullStatus, pullColumn } = tale;
-let emails: ReturnType<typeof keepEmails>;
-async function sent() {
-  await sendMessages(env, Date.now() + 2 * quietMs);
-  return emails.sent();
-}
 
 beforeEach(async () => {
   await rows('delete from pulls');
   provider = samsara(tale.hooks);
-  emails = keepEmails();
-  await signIn(tale.us);
 });
 
 type Listed = { id: string; healthStatus: number; lastPulledAt: string };
@@ -89,90 +69,6 @@ it('tells people to try again where nothing is saved, since we do not', async ()
   expect((await tale.tryToConnect()).message).toMatch(
     /^credential Samsara .+\. Try again later\.$/,
   );
-});
-
-it('stops when Samsara refuses the credential, says so, and goes on with a new one', async () => {
-  await connected();
-  const old = provider.data.token;
-  provider.data.token = 'samsara_api_made_up_2';
-  await pullRun();
-  expect((await listed())?.healthStatus).toBe(3);
-  provider.calls.length = 0;
-  await pull(env, [tale.id]);
-  expect(provider.calls).toEqual([]);
-  await Promise.allSettled([sendHealthAlerts(env), sendHealthAlerts(env)]); // as after a lost lease
-  expect(await sendHealthAlerts(env)).toBe(0);
-  const advice = 'refuses the API token. Create a new one with';
-  expect(await sent()).toMatchObject([
-    { subject: 'Acme Trucking is unavailable', text: expect.stringContaining(advice) },
-  ]);
-  expect((await sent())[0]?.text).not.toContain(old);
-
-  brakes();
-  expect((await replace(provider.data.token)).status).toBe(200);
-  // At once, though its feeds were to wait.
-  await expect.poll(() => events()).toHaveLength(1);
-  await pullAll();
-  expect((await listed())?.healthStatus).toBe(1);
-  const drivers = provider.calls.findLast(({ pathname }) => pathname === '/fleet/drivers');
-  expect(drivers?.searchParams.has('updatedAfterTime')).toBe(true); // its cursors are kept
-  expect(await sendHealthAlerts(env, Date.now() + quietMs)).toBe(1);
-  expect((await sent())[1]?.subject).toBe('Acme Trucking works again');
-});
-
-it('tells of what may pass by itself only after a while', async () => {
-  await connected();
-  provider.fault = ({ pathname }) =>
-    pathname === '/trips/stream' ? Response.json({}, { status: 403 }) : undefined;
-  await pullRun();
-  expect((await listed())?.healthStatus).toBe(4);
-  expect(await sendHealthAlerts(env)).toBe(0);
-  expect(await sendHealthAlerts(env, Date.now() + notifyAfterMs)).toBe(1);
-  const text = expect.stringContaining('needs these permissions: Read Vehicles');
-  expect(await sent()).toMatchObject([{ subject: 'Acme Trucking is incomplete', text }]);
-});
-
-it('is unavailable once nothing came for a day, also when no run of it ends any more', async () => {
-  await connected();
-  const day = 86_400_000;
-  await rows(
-    'update connections set last_pulled_at = last_pulled_at - ?2 where id = ?1',
-    tale.id,
-    day,
-  );
-  await rows(`update pulls set secrets = '{}' where connection_id = ?1`, tale.id);
-  vi.spyOn(console, 'error').mockImplementation(() => {}); // each run says so
-  for (const status of [1, 3]) {
-    await rows('update pulls set due_at = 0, claimed_until = 0 where connection_id = ?1', tale.id);
-    await pull(env, [tale.id]);
-    expect((await listed())?.healthStatus).toBe(status);
-  }
-});
-
-it('says of several problems the one that stops it', async () => {
-  provider.fault = ({ pathname }) =>
-    pathname === '/fleet/drivers' ? Response.json({}, { status: 403 }) : undefined;
-  await connected();
-  provider.data.token = 'samsara_api_made_up_2';
-  await rows('update pulls set due_at = 0 where connection_id = ?1', tale.id);
-  await pull(env, [tale.id]);
-  expect(await sendHealthAlerts(env)).toBe(1);
-  const text = expect.stringContaining('refuses the API token');
-  expect(await sent()).toMatchObject([{ subject: 'Acme Trucking is unavailable', text }]);
-});
-
-it('tells people of nothing that they have paused, but of consent that was withdrawn', async () => {
-  await connected();
-  await rows('update pulls set health = 2, health_at = 1 where connection_id = ?1', tale.id);
-  await operator.post(ofIt('pause'), {});
-  expect(await sendHealthAlerts(env)).toBe(0);
-  await addRow('connect_links', {
-    account_id: tale.us.accountId,
-    connection_id: tale.id,
-    withdrawn_at: 1,
-  });
-  expect(await sendHealthAlerts(env)).toBe(1);
-  expect((await sent())[0]?.text).toContain('consent to it was withdrawn');
 });
 
 it("is pulled at once when Samsara's webhook calls with its signature", async () => {

@@ -7,15 +7,26 @@ export type Got = {
 
 type Respond = (got: Got) => Response | Promise<Response>;
 
-/** Stands in for receivers of webhooks: it keeps what it got, and responds as the test says. */
+let made = Date.now(); // beyond those of earlier files
+
+/** A URL for a webhook, which no other has. */
+export const hookUrl = () => `https://receiver.example.com/hook/${made++}`;
+
+/**
+ * Stands in for receivers of webhooks: it keeps what it got, and responds as the test says.
+ * What is still on its way to webhooks of an earlier test it does not keep.
+ */
 export function receiver(first: Respond = () => new Response('ok')) {
   const got: Got[] = [];
   const others = new Map<string, (request: Request) => Response | Promise<Response>>();
   let respond = first;
+  const madeBefore = made;
   globalThis.fetch = async (url, init) => {
     const request = new Request(url as string, init as RequestInit); // the service calls fetch(string, init)
     const other = others.get(new URL(request.url).origin);
     if (other) return other(request);
+    const number = request.url.split('/hook/')[1];
+    if (Number(number) < madeBefore) return new Response('ok');
     const call = {
       url: request.url,
       method: request.method,

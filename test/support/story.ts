@@ -10,7 +10,7 @@ export function story() {
   const us = {} as World; // filled in before each test
   const heard = {} as ReturnType<typeof receiver>;
   beforeEach(async () => {
-    // What an earlier test left pending would be retried, and reach this one's receiver.
+    // The sweep would find what an earlier test left pending.
     await rows(`update deliveries set status = 'cancelled' where status = 'pending'`);
     Object.assign(heard, receiver());
     Object.assign(us, await world());

@@ -3,6 +3,7 @@ import type { InferOutput } from 'valibot';
 import type { IngestOutcome } from '#src/core/ingest/schema.ts';
 import type { WebhookOutput } from '#src/core/webhooks/schema.ts';
 import type { AuditEntry } from '#src/operator/api/accounts.ts';
+import { hookUrl } from './receiver.ts';
 import { fetchWith } from './service.ts';
 
 export type Reply<T = unknown> = {
@@ -167,12 +168,10 @@ export async function allPages<P extends { next?: string | undefined }>(
   return pages;
 }
 
-let made = 0;
-
 /** The body of a webhook that is valid as it stands. */
 export const webhookBody = (world: World, changes: object = {}) => ({
   connectionIds: world.connections.map(({ id }) => id),
-  url: `https://receiver.example.com/hook/${made++}`,
+  url: hookUrl(),
   httpVerb: 'POST',
   headers: {},
   notificationTypes: [1, 2],

@@ -50,10 +50,11 @@ const records = () => [
 const us = worldBefore(beforeEach);
 let driverId: string;
 let webhook: WebhookOut;
+let heard: ReturnType<typeof receiver>;
 beforeEach(async () => {
   await rows('delete from deletions');
   // A receiver that refuses what it got, and repeats it.
-  receiver(({ body }) => new Response(JSON.stringify(body), { status: 410 }));
+  heard = receiver(({ body }) => new Response(JSON.stringify(body), { status: 410 }));
   webhook = await register(us);
   await us.send(...records());
   await settled(webhook.id, 2, 'failed');
@@ -81,7 +82,7 @@ it('leaves nothing that tells who the driver was, in any table', async () => {
 
 it('leaves nothing in what a receiver responds that was being called', async () => {
   const end = Promise.withResolvers<void>();
-  receiver(async ({ body }) => {
+  heard.responds(async ({ body }) => {
     await end.promise;
     return new Response(JSON.stringify(body), { status: 410 });
   });

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { InferOutput } from 'valibot';
 import { askAll, inOneList, operatorFor } from '../../../cli/operate/cells.ts';
+import { insist } from '../../../cli/operate/client.ts';
 import { eachAs, printable, show } from '../../../cli/operate/print.ts';
 import { resultOf } from '../../../cli/operate/rows.ts';
 import { oneMeant } from '../../search/commands.ts';
@@ -63,7 +64,11 @@ const lastOf = (log: Delivery['log']): string | null => resultOf(log.at(-1) ?? n
 
 async function watch(found: Delivery[], list: () => Promise<Delivery[]>): Promise<never> {
   const seen = new Map<string, string>();
-  for (let deliveries = found; ; deliveries = await list()) {
+  for (
+    let deliveries = found;
+    ;
+    deliveries = await insist(Number.POSITIVE_INFINITY, list, 10_000)
+  ) {
     for (const { id, level, status, attempts, log } of deliveries.toReversed()) {
       const state = `${status}  attempt ${attempts}  ${lastOf(log) ?? ''}`;
       if (seen.get(id) !== state) console.log(printable(`${id}  ${aboutOf(level)}  ${state}`));

@@ -24,6 +24,10 @@ export const Vars = v.object({
       (keys) => keys.every(({ id, key }) => id !== '' && /^\s*[a-z\d+/]{43}=?$/i.test(key)),
       'must be id:base64 of 32 bytes',
     ),
+    v.check(
+      (keys) => new Set(keys.map(({ id }) => id)).size === keys.length,
+      'must have another id for each key',
+    ),
     v.transform((keys) => keys.map(({ id, key }) => ({ id, bytes: Uint8Array.fromBase64(key) }))),
   ),
   CELL: v.optional(

@@ -18,3 +18,7 @@ it('encryption keys are read as people paste them', () => {
     ['k1', 32, 250],
   ]);
 });
+
+it('two encryption keys of one id are refused, since the second would never be used', () => {
+  expect(() => keysOf(`k1:${key},k1:${key}`)).toThrow('must have another id for each key');
+});

@@ -82,7 +82,7 @@ it('a call’s accidents are sent to the first 25 webhooks at once, and the queu
   const [heard, queued] = [receiver(), queueing()];
   for (let i = 0; i < 30; i++) await register(us);
   await us.send(truck, crash);
-  await expect.poll(() => heard.got, { timeout: 10_000 }).toHaveLength(25);
+  await expect.poll(() => heard.got).toHaveLength(25);
   expect(queued()).toHaveLength(30);
 });
 

@@ -45,7 +45,7 @@ const linksTo = (address: string) => mailedLinks(stack.directory, address);
 describe.each(cells)('in the cell %s', (cell) => {
   it('records reach lists and a receiver, and no query the other cell', async () => {
     const us = accountIn(cell);
-    const prefix = cell === 'main' ? /^fd[si]_[A-Za-z0-9-]{2}/ : /^fd[si]_eu_/;
+    const prefix = cell === 'main' ? /^fd[si]_[\w-]{49}$/ : /^fd[si]_eu_[\w-]{49}$/;
     for (const key of [us.token, us.ingestKey]) expect(key).toMatch(prefix);
     const got: Received[] = [];
     const receiver = await startReceiver(stack.certificates, 0, (received) => got.push(received));

@@ -58,7 +58,7 @@ export function meteredAccount(hook: typeof beforeAll | typeof beforeEach) {
       return id;
     },
     /** Waits until other work of the account no longer makes a large call wait. */
-    othersRest: () => vi.waitFor(() => expect(othersAreActive(us.accountId)).toBe(false), 2000),
+    othersRest: () => vi.waitFor(() => expect(othersAreActive(us.accountId)).toBe(false), 30_000),
   };
 }
 

@@ -47,7 +47,7 @@ const mailTo = (email: string) =>
     const sent = sentTo(email);
     expect(sent).not.toEqual([]);
     return sent;
-  });
+  }, 30_000);
 const linksIn = (mail: Email | undefined) =>
   [...(mail?.text ?? '').matchAll(/https:\/\/\S+/g)].map(([url]) => addressIn(url));
 const use = async (link = '') => (await ask('POST', link)).status;

@@ -88,7 +88,7 @@ describe('what is unique among accounts', () => {
     await workOn(us.accountId, there, { killedAt: 3 }).catch(() => undefined);
     await takenThere();
     await expect(moveTo(us.accountId, there)).rejects.toThrow('has proven the domain');
-    await vi.waitFor(async () => expect((await us.send(vehicle())).status).toBe(200));
+    await expect.poll(async () => (await us.send(vehicle())).status).toBe(200);
   });
 });
 

@@ -57,6 +57,7 @@ describe.each(fleets)('%s', (provider, make) => {
 
   it('raises a crash as it is confirmed, and dismisses what was none', async () => {
     await connected([1]);
+    const from = iso(Date.now());
     const [crash, alarm] = [fleet.addEvent(0, true), fleet.addEvent(1, true)];
     await pulled(2);
     crash.confirm();
@@ -66,7 +67,7 @@ describe.each(fleets)('%s', (provider, make) => {
       reported.slice(0, 2),
       dismissed,
     ]);
-    const withdrawn = await accidents({ dismissed: 'true', from: iso(Date.now()) });
+    const withdrawn = await accidents({ dismissed: 'true', from });
     expect(withdrawn).toMatchObject([{ vin: fleet.vinOf(1) }]);
   });
 

@@ -87,8 +87,9 @@ it('leaves nothing in what a receiver responds that was being called', async () 
     return new Response(JSON.stringify(body), { status: 410 });
   });
   await us.send(safetyEvent({ sourceId: 'now', recipients: [robin.email] }));
+  await expect.poll(() => heard.got).toHaveLength(3); // one more
   const erased = eraseWholly();
-  await expect.poll(() => value('select step from deletions'), { timeout: 10_000 }).toBe('calls');
+  await expect.poll(() => value('select step from deletions')).toBe('calls');
   const called = `select 1 from deliveries where status = 'pending' and claimed_until > 0`;
   expect(await rows(called)).toHaveLength(1);
   end.resolve();

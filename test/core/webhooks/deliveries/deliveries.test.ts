@@ -184,7 +184,7 @@ it('each attempt is a point in Analytics Engine, which may be down', async () =>
   expect(await settled(hook.id)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
   heard.responds(() => Promise.reject(new Error('connection refused')));
   await send(accident());
-  await vi.waitFor(() => expect(write).toHaveBeenCalledTimes(2));
+  await expect.poll(() => write).toHaveBeenCalledTimes(2);
   const doubles = (status: number) => [expect.any(Number), 1, status];
   expect(write.mock.calls.flat()).toEqual([
     { indexes: [us.accountId], blobs: ['event', 'success', hook.id], doubles: doubles(200) },

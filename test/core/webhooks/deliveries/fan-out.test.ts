@@ -31,7 +31,7 @@ it('remembers what remains in rows that can be restored from a backup', async ()
     await rows('drop table noted');
   });
   // Otherwise the call would be written in parts.
-  await expect.poll(() => othersAreActive(us.accountId), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => othersAreActive(us.accountId)).toBe(false);
   await us.send(...events);
   const noted = await rows<{ length: number }>('select length from noted');
   expect(noted.length).toBeGreaterThan(1);

@@ -17,7 +17,7 @@ it('an account has 200 workers in an isolate, and those of accidents; others com
   const work = times(maxWorkers, () => handled(ours));
   work.push(handled(ours, { webhookId: 'late' }));
   const late = [{ accountId: ours, webhookId: 'late', worker: 1 }, { delaySeconds: 1 }];
-  await vi.waitFor(() => expect(later.mock.calls).toEqual([late]));
+  await expect.poll(() => later.mock.calls).toEqual([late]);
   work.push(handled(ours, { accidents: true }), handled(theirs));
   held.resolve();
   await Promise.all(work);

@@ -74,11 +74,11 @@ export async function copyEvidence(
       lanes.delete(file.lane);
     };
     while (isLeft(budget) && !isLost) {
-      const file =
-        lanes.size < lanesAtOnce ? await claim(lease.db, accountId, [...lanes.keys()]) : undefined;
+      const busy = [...lanes.keys()];
+      const file = busy.length < lanesAtOnce ? await claim(lease.db, accountId, busy) : undefined;
       if (file) lanes.set(file.lane, copyNext(file));
       else if (lanes.size > 0) await Promise.race(lanes.values());
-      else break;
+      else if (busy.length === 0) break; // lanes that ended meanwhile may have more
     }
     await Promise.all(lanes.values());
   });

@@ -12,6 +12,7 @@ import {
   metered,
   openDatabase,
   rows,
+  through,
   times,
   transaction,
   value,
@@ -234,6 +235,21 @@ describe('a file that an accident links to', () => {
     resolve();
     await copying;
     expect(most).toBe(1);
+  });
+
+  it('is copied at once also if another of its server ends while the next one is looked for', async () => {
+    media({ '/road.mp4': video(100), '/cab.mp4': video(101) });
+    const { id } = await crash(us, [linked('/road.mp4'), linked('/cab.mp4')]);
+    const copied = () => value(`select count(*) from evidence where upload ->> 'bytes' > 0`);
+    let trips = 0;
+    const DB = through(env.DB, async (run) => {
+      // After the lease and the first file.
+      if (++trips === 3) await expect.poll(copied).toBe(1);
+      return run();
+    });
+    await copyEvidence({ ...env, DB }, us.accountId);
+    const stored = { state: 'stored' };
+    expect(await filesOf(us, id)).toMatchObject([stored, stored]);
   });
 
   it('is followed to where the link redirects, but not to this network', async () => {

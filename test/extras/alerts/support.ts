@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { sendAlerts } from '#src/extras/alerts/alerts.ts';
 import type { AlertMessage } from '#src/extras/alerts/call.ts';
 import { sendMessages } from '#src/extras/alerts/sending.ts';
-import { keepEmails, minuteMs, type Person, rows, signIn, story } from '#test/support.ts';
+import { keepEmails, minuteMs, type Person, rows, signIn, story, unwoken } from '#test/support.ts';
 
 export const channelUrl = 'https://hooks.example.com/services/T0/B0/SECRETabcd';
 
@@ -21,7 +21,7 @@ export function alertStory() {
     Object.assign(emails, keepEmails());
   });
   const run = async (bindings: Env = env) => {
-    await sendAlerts(bindings, time.now);
+    await sendAlerts({ ...bindings, DELIVERIES: unwoken }, time.now);
     await sendMessages(bindings, time.now);
   };
   const mails = () => emails.sent();

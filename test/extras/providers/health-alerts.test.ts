@@ -3,7 +3,7 @@ import { samsaraEvent, samsaraVehicle } from '#src/dev/fakes/samsara.ts';
 import { sendMessages } from '#src/extras/alerts/sending.ts';
 import { notifyAfterMs, quietMs, sendHealthAlerts } from '#src/extras/providers/health-alerts.ts';
 import { pull } from '#src/extras/providers/pull.ts';
-import { addRow, keepEmails, operator, rows, signIn } from '#test/support.ts';
+import { addRow, keepEmails, operator, rows, signIn, unwoken } from '#test/support.ts';
 import { samsara } from './fleets/samsara.ts';
 import { providerStory } from './support.ts';
 
@@ -11,6 +11,7 @@ let provider: ReturnType<typeof samsara>;
 const tale = providerStory('samsara', () => provider.data.token);
 const { connected, events, pullAll, pullRun } = tale;
 let emails: ReturnType<typeof keepEmails>;
+const quiet = { ...env, DELIVERIES: unwoken };
 async function sent() {
   await sendMessages(env, Date.now() + 2 * quietMs);
   return emails.sent();
@@ -39,8 +40,8 @@ it('stops when Samsara refuses the credential, says so, and goes on with a new o
   provider.calls.length = 0;
   await pull(env, [tale.id]);
   expect(provider.calls).toEqual([]);
-  await Promise.allSettled([sendHealthAlerts(env), sendHealthAlerts(env)]); // as after a lost lease
-  expect(await sendHealthAlerts(env)).toBe(0);
+  await Promise.allSettled([sendHealthAlerts(quiet), sendHealthAlerts(quiet)]); // as after a lost lease
+  expect(await sendHealthAlerts(quiet)).toBe(0);
   const advice = 'refuses the API token. Create a new one with';
   expect(await sent()).toMatchObject([
     { subject: 'Acme Trucking is unavailable', text: expect.stringContaining(advice) },
@@ -57,7 +58,7 @@ it('stops when Samsara refuses the credential, says so, and goes on with a new o
   expect(await healthStatus()).toBe(1);
   const drivers = provider.calls.findLast(({ pathname }) => pathname === '/fleet/drivers');
   expect(drivers?.searchParams.has('updatedAfterTime')).toBe(true); // its cursors are kept
-  expect(await sendHealthAlerts(env, Date.now() + quietMs)).toBe(1);
+  expect(await sendHealthAlerts(quiet, Date.now() + quietMs)).toBe(1);
   expect((await sent())[1]?.subject).toBe('Acme Trucking works again');
 });
 
@@ -67,8 +68,8 @@ it('tells of what may pass by itself only after a while', async () => {
     pathname === '/trips/stream' ? Response.json({}, { status: 403 }) : undefined;
   await pullRun();
   expect(await healthStatus()).toBe(4);
-  expect(await sendHealthAlerts(env)).toBe(0);
-  expect(await sendHealthAlerts(env, Date.now() + notifyAfterMs)).toBe(1);
+  expect(await sendHealthAlerts(quiet)).toBe(0);
+  expect(await sendHealthAlerts(quiet, Date.now() + notifyAfterMs)).toBe(1);
   const text = expect.stringContaining('needs these permissions: Read Vehicles');
   expect(await sent()).toMatchObject([{ subject: 'Acme Trucking is incomplete', text }]);
 });
@@ -97,7 +98,7 @@ it('says of several problems the one that stops it', async () => {
   provider.data.token = 'samsara_api_made_up_2';
   await rows('update pulls set due_at = 0 where connection_id = ?1', tale.id);
   await pull(env, [tale.id]);
-  expect(await sendHealthAlerts(env)).toBe(1);
+  expect(await sendHealthAlerts(quiet)).toBe(1);
   const text = expect.stringContaining('refuses the API token');
   expect(await sent()).toMatchObject([{ subject: 'Acme Trucking is unavailable', text }]);
 });
@@ -106,12 +107,12 @@ it('tells people of nothing that they have paused, but of consent that was withd
   await connected();
   await rows('update pulls set health = 2, health_at = 1 where connection_id = ?1', tale.id);
   await operator.post(ofIt('pause'), {});
-  expect(await sendHealthAlerts(env)).toBe(0);
+  expect(await sendHealthAlerts(quiet)).toBe(0);
   await addRow('connect_links', {
     account_id: tale.us.accountId,
     connection_id: tale.id,
     withdrawn_at: 1,
   });
-  expect(await sendHealthAlerts(env)).toBe(1);
+  expect(await sendHealthAlerts(quiet)).toBe(1);
   expect((await sent())[0]?.text).toContain('consent to it was withdrawn');
 });

@@ -43,9 +43,12 @@ export const makePullDue = (id: string) =>
 /** Gives a connection a turn now. Returns whether it has more to do at once. */
 export async function pullRun(id: string) {
   // The queue gives it turns of its own.
-  await vi.waitFor(async () => expect(await pullColumn(id, 'claim')).toBeNull(), 20_000);
+  const rests = () =>
+    vi.waitFor(async () => expect(await pullColumn(id, 'claim')).toBeNull(), 30_000);
+  await rests();
   await makePullDue(id);
   await pull(env, [id]);
+  await rests();
   const dueAt = await pullColumn(id, 'due_at');
   return dueAt !== null && Number(dueAt) <= Date.now();
 }

@@ -17,6 +17,7 @@ import {
   settled,
   signIn,
   trip,
+  unwoken,
   vehicle,
   world,
   worldBefore,
@@ -273,7 +274,7 @@ it('says of each webhook why it was not notified, and which people were emailed 
     const [href = ''] = (await open('/portal/accidents')).links('Truck 1');
     return (await open(href)).textAt('#who-was-notified-now')[0];
   };
-  await sendRecordAlerts(env);
+  await sendRecordAlerts({ ...env, DELIVERIES: unwoken });
   await sendMessages(env);
   const said = await shown();
   for (const reason of [

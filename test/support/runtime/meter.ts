@@ -38,3 +38,6 @@ export function metered() {
   const bindings: Env = { ...env, DB, TOKENS, DELIVERIES };
   return { env: bindings, cost, woken, texts };
 }
+
+/** A queue that brings nothing: no job does meanwhile what a test does. */
+export const unwoken = metered().env.DELIVERIES;

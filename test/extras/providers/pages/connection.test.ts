@@ -245,6 +245,7 @@ describe('a connection that pulls', () => {
   });
 
   it('tells an open page of each step of its history', async () => {
+    await pullAll(id); // nothing else is to be told
     const [versionUrl, shown] = await watchedOn(await ann.get(path));
     const version = async () =>
       (await (await ann.get(versionUrl)).json<{ version: string }>()).version;

@@ -4,7 +4,7 @@ import type { ServiceCheck } from '#src/operator/api/service.ts';
 import { checkService, type ProbeMessage, recordProbe } from '#src/operator/health/check.ts';
 import { keepEmails, minute, rows } from '#test/support.ts';
 
-const times = { probeMs: 300, holdMs: 200, messagesMs: 1500 };
+const times = { probeMs: 2000, holdMs: 200, messagesMs: 1500 };
 const schema = async () =>
   Promise.all((await rows(schemaSql)).map(({ name }) => fingerprint(String(name))));
 
@@ -69,7 +69,7 @@ const paid = { ALLOW_LOOPBACK_RECEIVERS: 'false' };
 
 it.each<[string, object, RegExp]>([
   ['KV', { TOKENS: written }, /^warning: written, but not read yet/],
-  ['KV', { TOKENS: { put: silent, get: silent } }, /^fault: Error: no response within 300 ms/],
+  ['KV', { TOKENS: { put: silent, get: silent } }, /^fault: Error: no response within 2000 ms/],
   ['archive', { ARCHIVE: { put, get: silent } }, /^fault: Error: 10001/],
   ['archive', { ARCHIVE: undefined }, /^off: /],
   ['Analytics Engine', { ATTEMPTS: undefined }, /^off: /],

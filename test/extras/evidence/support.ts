@@ -1,6 +1,14 @@
 import { env } from 'cloudflare:workers';
 import { copyEvidence } from '#src/extras/evidence/copy.ts';
-import { accident, changeAccount, receiver, rows, type World, worldBefore } from '#test/support.ts';
+import {
+  accident,
+  changeAccount,
+  receiver,
+  rows,
+  unwoken,
+  type World,
+  worldBefore,
+} from '#test/support.ts';
 
 export const mediaOrigin = 'https://media.example.com';
 
@@ -94,18 +102,21 @@ export async function crash(
   return { id: String(found?.id), ...data };
 }
 
+/** Nothing is copied in the background, but what a test asks for. */
+const quiet = { ...env, DELIVERIES: unwoken };
+
 /** Copies what is due, and what would be due later. */
 export async function copyAll(us: World) {
   await rows(
     'update evidence set next_at = 0 where account_id = ?1 and next_at is not null',
     us.accountId,
   );
-  await copyEvidence(env, us.accountId, { until: Date.now() + 60_000, queries: 800 });
+  await copyEvidence(quiet, us.accountId, { until: Date.now() + 60_000, queries: 800 });
 }
 
 /** Copies what is due until the invocation has no more queries, which is after a part. */
 export const copyPart = ({ accountId }: World) =>
-  copyEvidence(env, accountId, { until: Date.now() + 60_000, queries: 4 });
+  copyEvidence(quiet, accountId, { until: Date.now() + 60_000, queries: 4 });
 
 export async function filesOf(us: World, id: string) {
   const { data } = await us.api.get<{ evidence?: FileOut[] }>(`/accidents/${id}`);

@@ -40,15 +40,16 @@ export const makePullDue = (id: string) =>
     id,
   );
 
+/** Waits for the turns that the queue gives a connection. */
+export const untilNotPulling = (id: string) =>
+  vi.waitFor(async () => expect(await pullColumn(id, 'claim')).toBeNull(), 30_000);
+
 /** Gives a connection a turn now. Returns whether it has more to do at once. */
 export async function pullRun(id: string) {
-  // The queue gives it turns of its own.
-  const rests = () =>
-    vi.waitFor(async () => expect(await pullColumn(id, 'claim')).toBeNull(), 30_000);
-  await rests();
+  await untilNotPulling(id);
   await makePullDue(id);
   await pull(env, [id]);
-  await rests();
+  await untilNotPulling(id);
   const dueAt = await pullColumn(id, 'due_at');
   return dueAt !== null && Number(dueAt) <= Date.now();
 }

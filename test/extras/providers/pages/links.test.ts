@@ -2,7 +2,13 @@ import { env } from 'cloudflare:workers';
 import { connectLinkMs, maxOpenLinks } from '#src/extras/providers/links.ts';
 import { type Claimed, claimDue, save } from '#src/extras/providers/store.ts';
 import { samsaraToken as credential, samsara } from '#test/extras/providers/fleets/samsara.ts';
-import { pullAll, pullStatus, read } from '#test/extras/providers/support.ts';
+import {
+  makePullDue,
+  pullAll,
+  pullStatus,
+  read,
+  untilNotPulling,
+} from '#test/extras/providers/support.ts';
 import {
   addressIn,
   changeAccount,
@@ -117,6 +123,8 @@ describe('whoever has a connect link', () => {
     const link = await create();
     await connect(link);
     const id = await connected();
+    await untilNotPulling(id);
+    await makePullDue(id);
     const [claimed = {} as Claimed] = await claimDue(env, [id]);
     expect(await save(env, claimed, { succeededAt: Date.now() })).toBeDefined();
     await fleet.post(withdrawalAt(link));

@@ -119,6 +119,8 @@ describe('when a receiver succeeds again', () => {
     heard.returns(500);
     await happen(5, 'outage');
     await expect.poll(() => healthOf(id)).toMatchObject({ openings: 1 });
+    const attempts = async () => (await pending(id)).map((one) => one.attempts);
+    await expect.poll(attempts).toEqual([1, 1, 1, 1, 1, 1]);
     await makeDue(id);
     await later();
     await postpone(id, -1, 'id = (select max(id) from deliveries where webhook_id = ?1)');

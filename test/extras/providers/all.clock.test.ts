@@ -189,6 +189,7 @@ describe.each(fleets)('%s', (provider, make) => {
     await fc.assert(
       fc.asyncProperty(turns, async (turns) => {
         const fleet = tale.serve();
+        await rows('delete from webhooks where account_id = ?1', tale.us.accountId);
         await tale.connect([1, 2], { historyDays: 20 });
         const fresh: ReturnType<typeof goOn>[] = [];
         for (const { failing, dies, happens } of turns) {

@@ -40,9 +40,12 @@ export const makePullDue = (id: string) =>
     id,
   );
 
-/** Waits for the turns that the queue gives a connection. */
+/** Waits for the turn that the queue gives a connection. */
 export const untilNotPulling = (id: string) =>
-  vi.waitFor(async () => expect(await pullColumn(id, 'claim')).toBeNull(), 30_000);
+  vi.waitFor(async () => {
+    const claims = 'select 1 from pulls where connection_id = ?1 and claim is not null';
+    expect(await rows(`${claims} and claimed_until > ?2`, id, Date.now())).toEqual([]);
+  }, 30_000);
 
 /** Gives a connection a turn now. Returns whether it has more to do at once. */
 export async function pullRun(id: string) {
@@ -110,11 +113,11 @@ export function providerStory(provider: string, credentialNow: () => string) {
   const arrived = (count: number) => expect.poll(() => tale.hooks.got).toHaveLength(count);
   const notified = () => tale.hooks.got.map(({ body }) => body.data);
   const vehicles = listed('/vehicles', false);
-  /** Connects, with a webhook for these types of notifications. */
+  /** Connects, with a webhook for these types of notifications, which is there before what is pulled at once. */
   async function connectNow(notificationTypes: number[] = [], more?: object) {
-    tale.id = await connect(tale.us, provider, credentialNow(), more);
     if (notificationTypes.length > 0)
-      await register(tale.us, { connectionIds: [tale.id], notificationTypes });
+      await register(tale.us, { connectionIds: [], allConnections: true, notificationTypes });
+    tale.id = await connect(tale.us, provider, credentialNow(), more);
   }
   return Object.assign(tale, {
     connect: connectNow,

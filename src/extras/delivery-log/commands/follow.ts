@@ -64,16 +64,13 @@ const lastOf = (log: Delivery['log']): string | null => resultOf(log.at(-1) ?? n
 
 async function watch(found: Delivery[], list: () => Promise<Delivery[]>): Promise<never> {
   const seen = new Map<string, string>();
-  for (
-    let deliveries = found;
-    ;
-    deliveries = await insist(Number.POSITIVE_INFINITY, list, 10_000)
-  ) {
+  for (let deliveries = found; ; ) {
     for (const { id, level, status, attempts, log } of deliveries.toReversed()) {
       const state = `${status}  attempt ${attempts}  ${lastOf(log) ?? ''}`;
       if (seen.get(id) !== state) console.log(printable(`${id}  ${aboutOf(level)}  ${state}`));
       seen.set(id, state);
     }
     await wait(1000);
+    deliveries = await insist(Number.POSITIVE_INFINITY, list, 10_000);
   }
 }

@@ -184,7 +184,8 @@ describe.each(fleets)('%s', (provider, make) => {
     tags: ['proof'],
     timeout: 600_000,
   }, async () => {
-    vi.spyOn(console, 'error').mockImplementation(() => {}); // isolates that die say so
+    for (const level of ['warn', 'error'] as const)
+      vi.spyOn(console, level).mockImplementation(() => {}); // isolates that die say so
     const numRuns = env.FULL_PROOF ? 200 : 12;
     await fc.assert(
       fc.asyncProperty(turns, async (turns) => {

@@ -1,5 +1,6 @@
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { partsOf } from './parts.ts';
 import { mutate } from './structure/mutants.ts';
 import { strictMigrations } from './support/node/migrations.ts';
@@ -44,6 +45,15 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.write = (...args: unknown[]) => `${args[0]}`.includes(expected) || write(...args);
 }
 
+/** Begins with the proofs that take longest, or all that is left at the end would be one of them. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]) {
+    const isLong = ({ moduleId }: TestSpecification) =>
+      Number(/(?:take-out|mutants)\.proof/.test(moduleId));
+    return (await super.sort(files)).toSorted((a, b) => isLong(b) - isLong(a));
+  }
+}
+
 const parts = partsOf(process.env.npm_lifecycle_event);
 
 const workerd = (more: object) =>
@@ -68,6 +78,7 @@ export default defineConfig({
     tags: [{ name: 'proof', description: 'what `npm run proof` runs instead of `npm test`' }],
     // Journeys mostly wait: for claims to lapse, for retries, for a browser.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     // The Worker writes a line for each request and attempt; tests of the log read them themselves.
     onConsoleLog: (text) => !text.startsWith('{"level":"info"'),
     // Prints failures and a summary, nothing else.

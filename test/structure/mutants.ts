@@ -45,7 +45,7 @@ export const mutate = (): Plugin => ({
 export const occurrences = ({ file, from }: Mutant): number =>
   readFileSync(root + file, 'utf8').match(inAnyLayout(from))?.length ?? 0;
 
-const longestMs = 120_000;
+const longestMs = 400_000;
 
 /** Runs the tests of a mutant. Returns whether they notice: some fail, and others are still run. */
 export function isNoticed(mutant: Mutant): boolean {

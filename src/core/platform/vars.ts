@@ -26,7 +26,7 @@ export const Vars = v.object({
     ),
     v.check(
       (keys) => new Set(keys.map(({ id }) => id)).size === keys.length,
-      'must have another id for each key',
+      'must have a different id for each key',
     ),
     v.transform((keys) => keys.map(({ id, key }) => ({ id, bytes: Uint8Array.fromBase64(key) }))),
   ),

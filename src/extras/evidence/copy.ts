@@ -78,7 +78,7 @@ export async function copyEvidence(
       const file = busy.length < lanesAtOnce ? await claim(lease.db, accountId, busy) : undefined;
       if (file) lanes.set(file.lane, copyNext(file));
       else if (lanes.size > 0) await Promise.race(lanes.values());
-      else if (busy.length === 0) break; // else one that has just ended may have more
+      else if (busy.length === 0) break; // otherwise a lane that has just ended may have more
     }
     await Promise.all(lanes.values());
   });

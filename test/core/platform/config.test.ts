@@ -20,5 +20,5 @@ it('encryption keys are read as people paste them', () => {
 });
 
 it('two encryption keys of one id are refused, since the second would never be used', () => {
-  expect(() => keysOf(`k1:${key},k1:${key}`)).toThrow('must have another id for each key');
+  expect(() => keysOf(`k1:${key},k1:${key}`)).toThrow('must have a different id for each key');
 });
